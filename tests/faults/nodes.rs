@@ -120,6 +120,12 @@ pub(crate) struct SharedStore {
     is_away: Arc<AtomicBool>,
 }
 
+impl SharedStore {
+    pub(crate) fn set_away(&self, is_away: bool) {
+        self.is_away.store(is_away, Ordering::SeqCst);
+    }
+}
+
 impl Store for SharedStore {
     fn is_shared(&self) -> bool {
         true

@@ -290,6 +290,54 @@ fn a_node_that_missed_messages_of_the_others_sends_a_client_nothing_that_another
     });
 }
 
+#[test]
+fn each_update_is_sent_once_after_a_change_has_failed_at_the_node_that_sent_them() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, three] = cluster.addresses;
+        let session = Session::begin(one, "2025-11-25").await;
+        let subscribe = message(1, "resources/subscribe", json!({ "uri": "notes://today" }));
+        assert_eq!(session.post(&subscribe).ask(one).await.status(), 200);
+        let mut stream = session.get().open(one).await.check_events();
+        assert_eq!(session.call(2, "node", json!({})).ask(one).await.text(), "one");
+        cluster.store.set_away(true);
+        let set = message(3, "logging/setLevel", json!({ "level": "debug" }));
+        session.post(&set).ask(one).await.check_busy("the store of the sessions");
+        cluster.store.set_away(false);
+        let mut other = session.get().open(two).await.check_events();
+        assert_eq!(session.call(4, "change", json!({})).ask(three).await.status(), 200);
+        let update = other.message().await.unwrap();
+        assert_eq!(update["params"]["uri"], "notes://today");
+        // The first stream ends without the update.
+        assert!(stream.message().await.is_none());
+        drop(other);
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn a_batch_whose_calls_run_is_answered_if_its_other_messages_have_to_wait_for_the_store() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, _] = cluster.addresses;
+        let session = Session::begin(one, "2025-03-26").await;
+        let call = session.call("call", "waits", json!({})).send(one).await;
+        for (address, name) in [(one, "one"), (two, "two")] {
+            assert_eq!(session.call(1, "node", json!({})).ask(address).await.text(), name);
+        }
+        let cancel = notification("notifications/cancelled", json!({ "requestId": "call" }));
+        let ping = message(2, "ping", json!({}));
+        cluster.store.set_away(true);
+        let reply = session.post(&json!([cancel, ping])).ask(two).await;
+        assert_eq!(reply.status(), 200, "{reply:?}");
+        assert_eq!(reply.json()[0]["id"], 2);
+        cluster.store.set_away(false);
+        eventually("the end of the call", async || cluster.has_cancelled().then_some(())).await;
+        drop(call);
+        cluster.stop().await;
+    });
+}
+
 /// Waits after its first step.
 #[tool]
 async fn step_and_wait(progress: Progress, gate: &Gate) -> &'static str {

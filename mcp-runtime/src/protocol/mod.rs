@@ -50,7 +50,7 @@ pub(crate) use peer::{Arrival, Peer};
 pub(crate) use request::example_request;
 pub use revision::Revision;
 #[cfg(feature = "http")]
-pub(crate) use saved_session::{SavedClient, SessionSettings};
+pub(crate) use saved_session::{SavedClient, SessionSettings, SettingsChange};
 pub(crate) use service::{Service, TASKS_EXTENSION, presented};
 #[cfg(feature = "http")]
 pub(crate) use state::Remembered;

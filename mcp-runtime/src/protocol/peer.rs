@@ -261,8 +261,8 @@ impl Peer {
 
     /// Returns the client of the session in the form that other nodes read, or `None` before the session has begun.
     #[cfg(feature = "http")]
-    pub(crate) fn saved_client(&self, principal: &str) -> Option<SavedClient> {
-        saved_session::saved_client(&self.state, principal)
+    pub(crate) fn saved_client(&self, principal: &str, caller: String) -> Option<SavedClient> {
+        saved_session::saved_client(&self.state, principal, caller)
     }
 
     /// Returns the settings of the session.

@@ -24,6 +24,8 @@ pub(crate) struct SavedClient {
     pub(crate) client: Arc<ClientInfo>,
     /// Principal of the client. Empty if the client is not identified.
     pub(crate) principal: String,
+    /// Name of the caller that began the session. It counts as one of the sessions of this caller.
+    pub(crate) caller: String,
 }
 
 impl SavedClient {
@@ -31,6 +33,7 @@ impl SavedClient {
         let mut out = Vec::new();
         let mut object = ObjectWriter::begin(&mut out);
         object.str("revision", self.revision.name()).str("principal", &self.principal);
+        object.str("caller", &self.caller);
         write_client(&mut object.object("client"), &self.client);
         object.end();
         out
@@ -39,11 +42,13 @@ impl SavedClient {
     /// Reads what [`write`](Self::write) has written. Returns `None` for any other text.
     pub(crate) fn read(text: &[u8]) -> Option<Self> {
         let raw = validate(text, DEPTH).ok()?;
-        let [revision, principal, client] = raw.pick(["revision", "principal", "client"]);
+        let [revision, principal, caller, client] =
+            raw.pick(["revision", "principal", "caller", "client"]);
         Some(Self {
             revision: Revision::parse(&revision?.string()?)?,
             client: Arc::new(read_client(client?)),
             principal: principal?.string()?.into_owned(),
+            caller: caller?.string()?.into_owned(),
         })
     }
 }
@@ -60,31 +65,87 @@ pub(crate) struct SessionSettings {
 }
 
 impl SessionSettings {
-    /// Returns whether the log level differs.
-    pub(crate) fn has_other_level(&self, other: &Self) -> bool {
-        self.log_level != other.log_level
+    /// Returns the difference between these settings and `after`.
+    pub(crate) fn change_to(&self, after: &Self) -> SettingsChange {
+        let (old, new) = (&self.subscriptions, &after.subscriptions);
+        SettingsChange {
+            is_initialized: after.is_initialized,
+            log_level: after.log_level.clone().filter(|_| self.log_level != after.log_level),
+            added: new.difference(old).cloned().collect(),
+            ended: old.difference(new).cloned().collect(),
+        }
     }
 
-    /// Applies the difference between `before` and `after` to these settings.
-    pub(crate) fn changed(mut self, before: &Self, after: &Self) -> Self {
-        self.is_initialized |= after.is_initialized;
-        if before.log_level != after.log_level {
-            self.log_level.clone_from(&after.log_level);
+    /// Applies a change to these settings.
+    pub(crate) fn changed(mut self, change: &SettingsChange) -> Self {
+        self.is_initialized |= change.is_initialized;
+        if change.log_level.is_some() {
+            self.log_level.clone_from(&change.log_level);
         }
-        for ended in before.subscriptions.difference(&after.subscriptions) {
+        for ended in &change.ended {
             self.subscriptions.remove(ended);
         }
-        let new = after.subscriptions.difference(&before.subscriptions);
-        self.subscriptions.extend(new.cloned());
+        self.subscriptions.extend(change.added.iter().cloned());
         self
     }
 }
 
+/// Difference between two settings of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SettingsChange {
+    is_initialized: bool,
+    /// New log level, if it differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    log_level: Option<String>,
+    /// URIs of new subscriptions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    added: Vec<String>,
+    /// URIs of subscriptions that have ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    ended: Vec<String>,
+}
+
+impl SettingsChange {
+    /// Returns whether the log level differs.
+    pub(crate) fn has_other_level(&self) -> bool {
+        self.log_level.is_some()
+    }
+
+    /// Returns the size of the URIs, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.added.iter().chain(&self.ended).map(String::len).sum()
+    }
+
+    /// Divides the change into changes that have the same effect one after the other. Each of them has URIs of at most `most` bytes, or a
+    /// single URI.
+    pub(crate) fn parts(mut self, most: usize) -> Vec<Self> {
+        let (added, ended) = (std::mem::take(&mut self.added), std::mem::take(&mut self.ended));
+        let mut parts = vec![self];
+        let uris = ended.into_iter().map(|uri| (uri, false));
+        for (uri, is_added) in uris.chain(added.into_iter().map(|uri| (uri, true))) {
+            if parts.last().is_some_and(|part| {
+                let bytes = part.bytes();
+                bytes > 0 && bytes + uri.len() > most
+            }) {
+                parts.push(Self::default());
+            }
+            if let Some(part) = parts.last_mut() {
+                if is_added { &mut part.added } else { &mut part.ended }.push(uri);
+            }
+        }
+        parts
+    }
+}
+
 /// Returns the client of the session, or `None` before the session has begun.
-pub(super) fn saved_client(state: &PeerState, principal: &str) -> Option<SavedClient> {
+pub(super) fn saved_client(
+    state: &PeerState,
+    principal: &str,
+    caller: String,
+) -> Option<SavedClient> {
     let terms = state.session().terms()?;
     let (revision, client) = (terms.revision, terms.client);
-    Some(SavedClient { revision, client, principal: principal.to_owned() })
+    Some(SavedClient { revision, client, principal: principal.to_owned(), caller })
 }
 
 /// Returns the settings of the session.
@@ -160,7 +221,8 @@ mod tests {
         };
         for (principal, revision) in [("", Revision::NEWEST_LEGACY), ("a b", Revision::LEGACY[0])] {
             let client = Arc::new(client.clone());
-            let saved = SavedClient { revision, client, principal: principal.to_owned() };
+            let (principal, caller) = (principal.to_owned(), "address:192.0.2.1".to_owned());
+            let saved = SavedClient { revision, client, principal, caller };
             assert_eq!(SavedClient::read(&saved.write()), Some(saved));
         }
         for text in ["", "{}", r#"{"revision":"x","principal":"","client":{}}"#] {
@@ -177,9 +239,28 @@ mod tests {
         };
         let before = settings(None, &["a", "b"]);
         let stored = settings(Some("info"), &["b", "c"]);
-        let changed = stored.changed(&before, &settings(None, &["a", "d"]));
+        let changed = stored.changed(&before.change_to(&settings(None, &["a", "d"])));
         assert_eq!(changed, settings(Some("info"), &["c", "d"]));
-        let changed = changed.changed(&before, &settings(Some("error"), &["a", "b"]));
+        let changed = changed.changed(&before.change_to(&settings(Some("error"), &["a", "b"])));
         assert_eq!(changed, settings(Some("error"), &["c", "d"]));
+    }
+
+    #[test]
+    fn the_parts_of_a_change_have_the_effect_of_the_change() {
+        let settings = |uris: std::ops::Range<usize>| SessionSettings {
+            is_initialized: true,
+            log_level: Some("info".to_owned()),
+            subscriptions: uris.map(|number| format!("uri:{number:06}")).collect(),
+        };
+        let (before, after) = (settings(0..60), settings(40..100));
+        let change = before.change_to(&after);
+        assert_eq!(change.bytes(), 80 * 10);
+        let parts = change.parts(99);
+        assert_eq!(parts.len(), 9);
+        assert!(parts.iter().all(|part| part.bytes() <= 99));
+        let changed = parts.iter().fold(before.clone(), |now, part| now.changed(part));
+        assert_eq!(changed, after);
+        assert_eq!(before.change_to(&after).parts(1).len(), 80);
+        assert_eq!(before.change_to(&before).parts(1).len(), 1);
     }
 }

@@ -1,16 +1,17 @@
 //! Size of the events in the logs of streams. Each node bounds the events that it writes, so that clients cannot fill the store.
 
 use std::{
-    collections::VecDeque,
+    cmp::Reverse,
+    collections::{BinaryHeap, VecDeque},
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use tokio::time::Instant;
 
-use super::stream_log::KEPT;
 use crate::limits::Limits;
 
 /// Bounds of the logs that this node writes, and the size of their events.
@@ -22,7 +23,7 @@ pub(super) struct LogMemory {
     all: usize,
     bytes: AtomicUsize,
     /// Sizes of the logs that this node no longer writes, each with the time at which the log expires. The earliest time comes first.
-    ended: Mutex<VecDeque<(Instant, usize)>>,
+    ended: Mutex<BinaryHeap<Reverse<(Instant, usize)>>>,
 }
 
 impl LogMemory {
@@ -48,8 +49,8 @@ impl LogMemory {
         }
         let (now, mut expired) = (Instant::now(), 0);
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        while ended.front().is_some_and(|(until, _)| *until <= now) {
-            expired += ended.pop_front().map_or(0, |(_, bytes)| bytes);
+        while ended.peek().is_some_and(|Reverse((until, _))| *until <= now) {
+            expired += ended.pop().map_or(0, |Reverse((_, bytes))| bytes);
         }
         drop(ended);
         self.bytes.fetch_sub(expired, Ordering::Relaxed);
@@ -62,11 +63,19 @@ pub(super) struct KeptEvents {
     memory: Arc<LogMemory>,
     sizes: VecDeque<usize>,
     bytes: usize,
+    /// Time after which the log expires when the writer appends no more events.
+    after: Duration,
+    /// Set when the store has removed the log.
+    is_cleared: Option<Arc<AtomicBool>>,
 }
 
 impl KeptEvents {
-    pub(super) fn new(memory: Arc<LogMemory>) -> Self {
-        Self { memory, sizes: VecDeque::new(), bytes: 0 }
+    pub(super) fn new(
+        memory: Arc<LogMemory>,
+        after: Duration,
+        is_cleared: Option<Arc<AtomicBool>>,
+    ) -> Self {
+        Self { memory, sizes: VecDeque::new(), bytes: 0, after, is_cleared }
     }
 
     /// Adds events, each with its newline. Returns the maximum number of events that the log may keep from now on, which is at least one.
@@ -97,9 +106,11 @@ impl KeptEvents {
 
 impl Drop for KeptEvents {
     fn drop(&mut self) {
-        if self.bytes > 0 {
+        if self.is_cleared.as_ref().is_some_and(|is_cleared| is_cleared.load(Ordering::Relaxed)) {
+            self.memory.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        } else if self.bytes > 0 {
             let mut ended = self.memory.ended.lock().unwrap_or_else(PoisonError::into_inner);
-            ended.push_back((Instant::now() + KEPT, self.bytes));
+            ended.push(Reverse((Instant::now() + self.after, self.bytes)));
         }
     }
 }
@@ -108,6 +119,13 @@ impl Drop for KeptEvents {
 mod tests {
     use super::*;
 
+    const SHORT: Duration = Duration::from_secs(60);
+    const LONG: Duration = Duration::from_secs(3600);
+
+    fn kept(memory: &Arc<LogMemory>, after: Duration) -> KeptEvents {
+        KeptEvents::new(memory.clone(), after, None)
+    }
+
     fn memory(events: usize, each: usize, all: usize) -> Arc<LogMemory> {
         let limits = Limits::new().events(events).event_bytes(each).all_event_bytes(all);
         Arc::new(LogMemory::new(&limits))
@@ -115,7 +133,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_log_keeps_the_newest_events_that_fit() {
-        let mut kept = KeptEvents::new(memory(5, 10, 1000));
+        let mut kept = kept(&memory(5, 10, 1000), SHORT);
         assert_eq!(kept.add(b"12\n34\n56\n"), 5);
         // The first event is dropped, so that four events have ten bytes.
         assert_eq!(kept.add(b"\n"), 5);
@@ -128,15 +146,37 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn all_logs_of_a_node_share_a_bound_until_they_expire() {
         let memory = memory(5, 100, 12);
-        let [mut one, mut two] = [memory.clone(), memory.clone()].map(KeptEvents::new);
+        let [mut one, mut two] = [(); 2].map(|()| kept(&memory, SHORT));
         assert_eq!(one.add(b"1234\n1234\n"), 5);
         assert_eq!(two.add(b"1234\n"), 5);
         assert_eq!(two.add(b"1234\n"), 1);
         drop((one, two));
-        let mut three = KeptEvents::new(memory.clone());
+        let mut three = kept(&memory, SHORT);
         assert_eq!(three.add(b"1\n2\n"), 1);
-        tokio::time::advance(KEPT).await;
+        tokio::time::advance(SHORT).await;
         assert_eq!(three.add(b"3\n4\n"), 5);
         assert_eq!(memory.bytes.load(Ordering::Relaxed), 6);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_log_counts_until_it_expires_or_is_cleared() {
+        let memory = memory(5, 100, 10);
+        let is_cleared = Arc::new(AtomicBool::new(false));
+        let mut long = kept(&memory, LONG);
+        let mut cleared = KeptEvents::new(memory.clone(), LONG, Some(is_cleared.clone()));
+        long.add(b"1234567\n");
+        drop(long);
+        let mut short = kept(&memory, SHORT);
+        short.add(b"1\n");
+        drop(short);
+        cleared.add(b"123\n");
+        is_cleared.store(true, Ordering::Relaxed);
+        drop(cleared);
+        tokio::time::advance(SHORT).await;
+        let mut next = kept(&memory, SHORT);
+        assert_eq!(next.add(b"123\n1\n"), 1);
+        assert_eq!(memory.bytes.load(Ordering::Relaxed), 8 + 2);
+        tokio::time::advance(LONG).await;
+        assert_eq!(next.add(b"123\n1\n"), 5);
     }
 }

@@ -43,6 +43,8 @@ mod route;
 mod server;
 mod service;
 mod session;
+mod session_copy;
+mod session_message;
 mod session_places;
 mod session_requests;
 mod session_table;

@@ -1,10 +1,10 @@
-//! Limit on the sessions of all nodes together. Each session holds a place in the store, and a further place among those of its principal.
+//! Limit on the sessions of all nodes together. Each session holds a place in the store, and a further place among those of its caller.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use super::session_table::SessionId;
 use crate::{
-    limits::Limits,
+    limits::{CallerKey, Limits},
     storage::{Rejection, StoreOperation, Transaction},
 };
 
@@ -16,37 +16,37 @@ const PARTITION: &str = "sessions";
 pub(super) struct SessionPlaces {
     /// Maximum number of sessions.
     most: u32,
-    /// Maximum number of sessions of a principal.
+    /// Maximum number of sessions of a caller.
     own: u32,
 }
 
 impl SessionPlaces {
     pub(super) fn new(limits: &Limits) -> Self {
         let most = u32::try_from(limits.sessions).unwrap_or(u32::MAX);
-        // A principal must not use up the places of all others.
+        // A caller must not use up the places of all others.
         Self { most, own: (most - most / 8).max(1) }
     }
 
-    /// Returns the transaction that takes the places of a session, or renews their leases.
-    pub(super) fn enter(&self, id: &SessionId, principal: &str, lease: Duration) -> Transaction {
+    /// Returns the transaction that takes the places of a session, or renews their leases. `caller` is the name of its caller.
+    pub(super) fn enter(&self, id: &SessionId, caller: &str, lease: Duration) -> Transaction {
         let enter = |places: String, most| {
             let holder = id.to_string();
             StoreOperation::Enter { places, holder, most, lease }
         };
         let all = Transaction::on(PARTITION).then(enter("all".to_owned(), self.most));
-        match principal {
+        match caller {
             "" => all,
-            _ => all.then(enter(of(principal), self.own)),
+            _ => all.then(enter(of(caller), self.own)),
         }
     }
 
     /// Returns the transaction that gives the places of a session back.
-    pub(super) fn leave(&self, id: &SessionId, principal: &str) -> Transaction {
+    pub(super) fn leave(&self, id: &SessionId, caller: &str) -> Transaction {
         let leave = |places: String| StoreOperation::Leave { places, holder: id.to_string() };
         let all = Transaction::on(PARTITION).then(leave("all".to_owned()));
-        match principal {
+        match caller {
             "" => all,
-            _ => all.then(leave(of(principal))),
+            _ => all.then(leave(of(caller))),
         }
     }
 
@@ -64,8 +64,21 @@ impl SessionPlaces {
     }
 }
 
-fn of(principal: &str) -> String {
-    format!("of:{principal}")
+fn of(caller: &str) -> String {
+    format!("of:{caller}")
+}
+
+/// Returns the name of a caller on all nodes: its principal, or its address if the principal is empty. The name is empty if neither is known.
+pub(super) fn caller(principal: &str, address: Option<IpAddr>) -> String {
+    let key = match (principal, address) {
+        ("", Some(address)) => CallerKey::of_address(address),
+        _ => CallerKey::of_principal(principal),
+    };
+    match key {
+        CallerKey::Principal(name) => format!("principal:{name}"),
+        CallerKey::Address(address) => format!("address:{address}"),
+        CallerKey::Peer(_) | CallerKey::Anybody => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -74,12 +87,12 @@ mod tests {
     use crate::storage::{MemoryStore, Store as _};
 
     #[tokio::test]
-    async fn a_principal_leaves_places_for_others() {
+    async fn a_caller_leaves_places_for_others() {
         let (store, places) = (MemoryStore::new(), SessionPlaces::new(&Limits::new().sessions(8)));
         let lease = Duration::from_secs(60);
-        let enter = async |principal: &str| {
+        let enter = async |caller: &str| {
             let id = SessionId::unguessable().unwrap();
-            let entered = store.execute(vec![places.enter(&id, principal, lease)]).await.unwrap();
+            let entered = store.execute(vec![places.enter(&id, caller, lease)]).await.unwrap();
             entered.into_iter().next().unwrap().map(|_| id)
         };
         for _ in 0..7 {
@@ -92,5 +105,16 @@ mod tests {
         assert!(why.contains("already 8 sessions"), "{why}");
         store.execute(vec![places.leave(&id, "")]).await.unwrap()[0].as_ref().unwrap();
         enter("bob").await.unwrap();
+    }
+
+    #[test]
+    fn a_caller_is_a_principal_or_else_the_network_of_an_address() {
+        let name = |principal, address: &str| caller(principal, address.parse().ok());
+        assert_eq!(name("ada", "192.0.2.1"), "principal:ada");
+        assert_eq!(name("", "192.0.2.1"), name("", "::ffff:192.0.2.1"));
+        assert_eq!(name("", "2001:db8::1"), name("", "2001:db8::2"));
+        assert_ne!(name("", "192.0.2.1"), name("", "192.0.2.2"));
+        assert_ne!(name("", "192.0.2.1"), name("192.0.2.1", ""));
+        assert_eq!(name("", ""), "");
     }
 }

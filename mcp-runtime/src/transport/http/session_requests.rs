@@ -1,6 +1,6 @@
 //! Requests of sessions: protocol revisions 2025-03-26 to 2025-11-25.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use http::{HeaderMap, HeaderValue, Response, StatusCode, request::Parts};
 use mcp_runtime_wire::{Id, Incoming, RpcMessage};
@@ -38,12 +38,13 @@ pub(super) fn initialize(
     head: &Head<'_>,
     accepts: Accepts,
 ) -> HttpAnswer {
+    let address = carrier.address;
     if head.session.first.is_some() {
         return match find(endpoint, head, carrier.principal()) {
             Ok(session) => {
                 show_token(&session, &carrier);
                 let (_, response) = begin(&session, incoming, carrier, accepts);
-                begun(endpoint, session, response, true)
+                begun(endpoint, session, response, (address, true))
             }
             Err(unnamed) => unnamed.reply(incoming.id()).into(),
         };
@@ -61,7 +62,7 @@ pub(super) fn initialize(
     if !has_begun {
         return response.into();
     }
-    begun(endpoint, session, response, false)
+    begun(endpoint, session, response, (address, false))
 }
 
 /// Adds a session that has begun to the table, unless it was known before. If the server has several nodes, the session is stored before
@@ -70,7 +71,7 @@ fn begun(
     endpoint: &Arc<Endpoint>,
     session: Arc<HttpSession>,
     response: Response<HttpBody>,
-    was_known: bool,
+    (address, was_known): (Option<IpAddr>, bool),
 ) -> HttpAnswer {
     let response = with_id(&session, response);
     if endpoint.shared.is_none() {
@@ -79,7 +80,7 @@ fn begun(
     }
     let endpoint = endpoint.clone();
     HttpAnswer::later(async move {
-        match shared_copies::begin(&endpoint, &session, was_known).await {
+        match shared_copies::begin(&endpoint, &session, address, was_known).await {
             Ok(()) => {
                 endpoint.sessions.insert(session);
                 response.into()
@@ -239,7 +240,8 @@ impl Posted {
         let mut first = Vec::new();
         let permit = self.endpoint.permit(self.session.tenant());
         if let (Some(shared), Some(_)) = (&self.endpoint.shared, &permit) {
-            let (log, kept) = (shared.new_stream(self.session.id()), shared.kept());
+            let log = shared.new_stream(self.session.id());
+            let kept = shared.kept(&log, None);
             let (session, outbox) = (self.session.clone(), self.source.outbox().clone());
             let number = log.number();
             let answer = SharedAnswer::new((log, kept), session, outbox, lines, self.requests);

@@ -2,11 +2,13 @@
 //! from the store.
 
 use std::{
-    sync::{Arc, Weak},
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
 
 use http::Response;
+use tokio::time::Instant;
 
 use super::{
     body::HttpBody,
@@ -14,6 +16,7 @@ use super::{
     head::Head,
     reply,
     session::HttpSession,
+    session_places,
     session_table::{HasSessionId as _, SessionId},
     shared_sessions::SharedSessions,
     shared_stream,
@@ -25,6 +28,13 @@ use crate::{
     protocol::{Revision, SavedClient, SessionSettings},
     storage::StoreError,
 };
+
+/// Minimum time between two log lines about refused requests.
+const QUIET: Duration = Duration::from_secs(10);
+
+/// Number of attempts to read the settings of a session again, and the pause between them.
+const TRIES: usize = 60;
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// Returns the session that a request names, if this node has to look into the store before it handles the request.
 pub(super) fn to_refresh(endpoint: &Endpoint, head: &Head<'_>) -> Option<SessionId> {
@@ -57,12 +67,15 @@ pub(super) async fn refresh(
     if let (Some(session), Some(copy)) = (endpoint.sessions.find(id), shared.copy(id)) {
         let replace = |client: &SavedClient| session.peer.replace_client(client);
         let apply = |settings: &SessionSettings| apply(&session, settings);
-        let principal = session.tenant().principal();
-        let refreshed = shared.refresh(id, &copy, principal, (replace, apply)).await;
+        let refreshed = shared.refresh(id, &copy, (replace, apply)).await;
         if !refreshed.map_err(unavailable)? {
             end(endpoint, id);
         }
         return Ok(());
+    }
+    if endpoint.sessions.find(id).is_none() {
+        // The copy belongs to a session that this node has dropped.
+        shared.forget(id);
     }
     let Some(loaded) = shared.load(id).await.map_err(unavailable)? else {
         end(endpoint, id);
@@ -73,18 +86,17 @@ pub(super) async fn refresh(
     }
     let session = endpoint.session(*id, carrier).map_err(|why| Box::new(reply::busy(why)))?;
     session.peer.restore(&loaded.client);
-    session.peer.set_hears(loaded.hearing.is_some_and(|(node, _)| node == shared.node.id()));
-    let (session, settings) = (Arc::new(session), loaded.settings.settings.clone());
     // If another request has added the session in the meantime, that copy stays.
-    if endpoint.sessions.insert(session) {
+    if endpoint.sessions.insert(Arc::new(session)) {
         // This node may have had an earlier copy. The tokio task that logged the messages of that copy has ended.
         shared.end_log(id);
     }
     if let Some(session) = endpoint.sessions.find(id) {
-        apply(&session, &settings);
-        shared.remember(*id, loaded.version, loaded.settings);
-        if let Some((_, version)) = loaded.hearing {
-            shared.learn_hearing(id, version);
+        let hearing = loaded.hearing;
+        let replace = |client: &SavedClient| session.peer.replace_client(client);
+        shared.remember_loaded(id, loaded, (replace, |settings: &_| apply(&session, settings)));
+        if let Some((node, version)) = hearing {
+            move_hearing(shared, &session, node, version);
         }
         // This node reports its own tasks and URL-mode elicitations through the log, even if the client's stream is at another node.
         log_messages(shared, &session);
@@ -96,19 +108,23 @@ pub(super) fn apply(session: &HttpSession, settings: &SessionSettings) {
     session.peer.set_settings(settings, session.tenant());
 }
 
-/// Stores a session that has begun, or the new client of a session that was known before.
+/// Stores a session that has begun, or the new client of a session that was known before. `address` is the address of the client.
 ///
 /// # Errors
 /// Returns the response if the store is unavailable, or if there are too many sessions.
 pub(super) async fn begin(
     endpoint: &Endpoint,
     session: &HttpSession,
+    address: Option<IpAddr>,
     was_known: bool,
 ) -> Result<(), Box<Response<HttpBody>>> {
     let Some(shared) = &endpoint.shared else { return Ok(()) };
     let principal = session.tenant().principal();
-    let Some(client) = session.peer.saved_client(principal) else { return Ok(()) };
     let id = *session.id();
+    // The session keeps its place among those of the caller that began it.
+    let known = shared.copy(&id).map(|copy| copy.caller().to_owned());
+    let caller = known.unwrap_or_else(|| session_places::caller(principal, address));
+    let Some(client) = session.peer.saved_client(principal, caller) else { return Ok(()) };
     if was_known {
         return shared.replace_client(id, &client).await.map_err(unavailable);
     }
@@ -118,7 +134,7 @@ pub(super) async fn begin(
     })
 }
 
-/// Stores the settings that a client has changed. If that fails, this node drops its copy, so that the next request reads the store.
+/// Stores the settings that a client has changed. If that fails, the next request reads the settings in the store.
 ///
 /// # Errors
 /// Returns the response if the store is unavailable.
@@ -130,13 +146,15 @@ pub(super) async fn change(
 ) -> Result<(), Box<Response<HttpBody>>> {
     let Some(shared) = &endpoint.shared else { return Ok(()) };
     let id = session.id();
-    let Some(copy) = shared.copy(id) else { return Ok(()) };
     let apply = |settings: &SessionSettings| apply(session, settings);
-    let changed = shared.change(id, &copy, (before, after), apply).await;
+    let changed = match shared.copy(id) {
+        Some(copy) => shared.change(id, &copy, (before, after), apply).await,
+        // The session has ended, or another request reads it at this moment.
+        None => Err(StoreError::unavailable("the node has no copy of the session")),
+    };
     changed.map_err(|why| {
         // The old settings are restored, so that the request changes them again when the client repeats it.
         session.peer.set_settings(before, session.tenant());
-        shared.forget(id);
         unavailable(why)
     })
 }
@@ -144,9 +162,11 @@ pub(super) async fn change(
 /// Appends the messages of the session that belong to no request to the log of stream 0, until the session ends at this node.
 pub(super) fn log_messages(shared: &SharedSessions, session: &HttpSession) {
     let outbox = session.peer.outbox();
-    if shared.begins_log(session.id()) {
+    if let Some(is_cleared) = shared.begins_log(session.id()) {
         outbox.set_unread(None);
-        shared_stream::pump(shared.stream(session.id(), 0), shared.kept(), outbox.clone());
+        let log = shared.stream(session.id(), 0);
+        let kept = shared.kept(&log, Some(is_cleared));
+        shared_stream::pump(log, kept, outbox.clone());
     }
 }
 
@@ -169,8 +189,8 @@ pub(super) fn move_hearing(
     session.peer.set_hears(hears);
 }
 
-/// Reads the records `hearing` of the sessions to whose clients this node sends the messages that belong to no request. Called when this
-/// node may have missed a change of such a record.
+/// Reads the records `hearing` and `settings` of the sessions to whose clients this node sends the messages that belong to no request. Called
+/// when this node may have missed changes of these records.
 pub(super) async fn check_hearing(endpoint: Arc<Endpoint>) {
     let Some(shared) = &endpoint.shared else { return };
     let mut hearing = Vec::new();
@@ -185,6 +205,23 @@ pub(super) async fn check_hearing(endpoint: Arc<Endpoint>) {
             Ok(None) => {}
             Err(why) => tracing::warn!("two nodes may send a client the same messages: {why}"),
         }
+        if session.peer.hears() {
+            // A client that subscribes at other nodes sends no request here that would read its settings.
+            reload(endpoint.clone(), session).await;
+        }
+    }
+}
+
+/// Reads the settings of a session whose client this node notifies. Called when this node has missed a change of them.
+pub(super) async fn reload(endpoint: Arc<Endpoint>, session: Arc<HttpSession>) {
+    let Some(shared) = &endpoint.shared else { return };
+    for _ in 0..TRIES {
+        let apply = |settings: &SessionSettings| apply(&session, settings);
+        match shared.reload(session.id(), apply).await {
+            Ok(()) => return,
+            Err(why) => tracing::debug!("the settings of a session have to wait: {why}"),
+        }
+        tokio::time::sleep(PAUSE).await;
     }
 }
 
@@ -192,7 +229,7 @@ pub(super) async fn check_hearing(endpoint: Arc<Endpoint>) {
 pub(super) fn end(endpoint: &Endpoint, id: &SessionId) {
     if let Some(shared) = &endpoint.shared {
         shared.forget(id);
-        shared.end_log(id);
+        shared.clear_log(id);
         shared.detach_all(Some(id));
     }
     if let Some(session) = endpoint.sessions.remove(id) {
@@ -202,8 +239,21 @@ pub(super) fn end(endpoint: &Endpoint, id: &SessionId) {
 
 #[cold]
 pub(super) fn unavailable(why: StoreError) -> Box<Response<HttpBody>> {
-    tracing::warn!("a request of a session is refused: {why}");
+    static WARNED: Mutex<Option<Instant>> = Mutex::new(None);
+    if is_time(&WARNED) {
+        tracing::warn!("requests of sessions are refused: {why}");
+    }
     reply::busy("the store of the sessions does not answer: try again later").into()
+}
+
+/// Returns whether the time `last` is [`QUIET`] ago, and replaces it by the current time then.
+fn is_time(last: &Mutex<Option<Instant>>) -> bool {
+    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_time = last.is_none_or(|at| at.elapsed() >= QUIET);
+    if is_time {
+        *last = Some(Instant::now());
+    }
+    is_time
 }
 
 /// Keeps the records of the sessions that are in use at this node, such as those with an open stream, from expiring.
@@ -215,21 +265,42 @@ pub(super) async fn keep_used(endpoint: Weak<Endpoint>, every: Duration) {
         let (mut used, mut hearing) = (Vec::new(), Vec::new());
         endpoint.sessions.for_each(|session| {
             if session.is_in_use() {
-                used.push((*session.id(), session.tenant().principal().to_owned()));
+                used.push(*session.id());
             } else if session.peer.hears() {
                 hearing.push(session.clone());
             }
         });
-        for session in hearing {
-            // The client may use the session at other nodes only. If this node dropped its copy, no node would log the messages of the
-            // session.
-            if shared.hearing(session.id()).await.is_ok_and(|hearing| hearing.is_some()) {
-                session.touch();
-            }
-        }
         if let Err(why) = shared.keep(&used).await {
             tracing::warn!("sessions in use may expire: {why}");
         }
+        if let Err(why) = shared.keep_streams().await {
+            tracing::warn!("streams in use may expire: {why}");
+        }
+        // The client may use the session at other nodes only. If this node dropped its copy, no node would log the messages of the session.
+        match shared.are_heard(hearing.iter().map(|session| session.id())).await {
+            Ok(heard) => {
+                hearing.iter().zip(heard).filter(|of| of.1).for_each(|of| of.0.touch());
+            }
+            Err(why) => tracing::warn!("sessions in use may be dropped: {why}"),
+        }
         shared.retain(|id| endpoint.sessions.find(id).is_some());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn refused_requests_are_logged_once_in_ten_seconds() {
+        let last = Mutex::new(None);
+        for _ in 0..3 {
+            assert!(is_time(&last));
+            for _ in 0..9 {
+                tokio::time::advance(Duration::from_secs(1)).await;
+                assert!(!is_time(&last));
+            }
+            tokio::time::advance(Duration::from_secs(1)).await;
+        }
     }
 }

@@ -12,10 +12,11 @@ use super::{
     head::{Accepts, Head},
     reply::{self, HttpAnswer},
     session::HttpSession,
+    session_message::SessionMessage,
     session_requests::{self, find},
     session_table::{HasSessionId as _, SessionId},
     shared_copies::{self, unavailable},
-    shared_sessions::{SessionMessage, SharedSessions},
+    shared_sessions::SharedSessions,
     shared_stream::{AttachedReader, LogReader, RETRY, SharedReader},
     sse,
 };
@@ -44,20 +45,44 @@ pub(super) fn post(
     if !session.peer.is_for_others(&incoming) {
         return handle_here(state, session, incoming, carrier, head, accepts);
     }
-    let (id, body) = (*session.id(), String::from_utf8_lossy(body).into_owned());
+    let (id, endpoint) = (*session.id(), state.endpoint.clone());
+    let pause = match endpoint.shared.as_ref().map(|shared| shared.pause(&id, body.len())) {
+        Some(Err(why)) => return unavailable(why).into(),
+        Some(Ok(pause)) => pause,
+        None => Duration::ZERO,
+    };
+    let (body, asks) = (String::from_utf8_lossy(body).into_owned(), asks(&incoming));
     // The other messages of a batch, such as requests, are for this node.
     let answer = match incoming {
         Incoming::Batch(_) => handle_here(state, session, incoming, carrier, head, accepts),
         _ => reply::empty(StatusCode::ACCEPTED).into(),
     };
-    let endpoint = state.endpoint.clone();
     HttpAnswer::later(async move {
         let Some(shared) = &endpoint.shared else { return answer };
-        match shared.pass_on(&id, body).await {
+        tokio::time::sleep(pause).await;
+        match shared.pass_on(&id, &body).await {
             Ok(()) => answer,
+            // The calls of the batch run already, so the client must not send the batch again.
+            Err(why) if asks => {
+                tracing::debug!("a message of a client has to wait: {why}");
+                tokio::spawn(pass_on_later(endpoint, id, body));
+                answer
+            }
             Err(why) => unavailable(why).into(),
         }
     })
+}
+
+/// Sends all nodes a message after the store has failed.
+async fn pass_on_later(endpoint: Arc<Endpoint>, id: SessionId, body: String) {
+    let Some(shared) = &endpoint.shared else { return };
+    for _ in 0..TRIES {
+        tokio::time::sleep(PAUSE).await;
+        if shared.pass_on(&id, &body).await.is_ok() {
+            return;
+        }
+    }
+    tracing::warn!("a message of a client is lost, because the store does not answer");
 }
 
 /// Answers a message at this node. Settings that it changes are stored before the client gets the answer.
@@ -91,6 +116,16 @@ fn handle_here(
             Err(_) => reply::busy("the change of the session has failed: try again later").into(),
         }
     })
+}
+
+/// Returns whether a message is a request or contains requests.
+fn asks(incoming: &Incoming<'_>) -> bool {
+    let asks = |message: &RpcMessage<'_>| matches!(message, RpcMessage::Request { .. });
+    match incoming {
+        Incoming::One(message) => message.as_ref().is_ok_and(asks),
+        Incoming::Batch(messages) => messages.iter().flatten().any(asks),
+        Incoming::EmptyBatch => false,
+    }
 }
 
 /// Returns whether a message may change the settings of its session.
@@ -129,7 +164,7 @@ async fn delete(
 ) -> Result<Response<HttpBody>, Box<Response<HttpBody>>> {
     let (head, principal) = (Head::of(&parts.headers), Principal::named_in(&parts.extensions));
     if let (Some(shared), Ok(session)) = (&endpoint.shared, find(endpoint, &head, principal)) {
-        shared.end(session.id(), principal).await.map_err(unavailable)?;
+        shared.end(session.id()).await.map_err(unavailable)?;
         shared_copies::end(endpoint, session.id());
         return Ok(reply::empty(StatusCode::NO_CONTENT));
     }
@@ -213,7 +248,7 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
         Err(why) => return tracing::debug!("ignored a message of a node: {why}"),
     };
     let (SessionMessage::Ended(id)
-    | SessionMessage::Settings(id, _)
+    | SessionMessage::Changed(id, _)
     | SessionMessage::Client(id)
     | SessionMessage::Resumed(id, _)
     | SessionMessage::Heard(id, _)
@@ -223,9 +258,12 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
     let Some(session) = endpoint.sessions.find(&id) else { return };
     match message {
         SessionMessage::Ended(_) => shared_copies::end(endpoint, &id),
-        SessionMessage::Settings(_, new) => {
+        SessionMessage::Changed(_, new) => {
             let apply = |settings: &SessionSettings| shared_copies::apply(&session, settings);
-            shared.learn(&id, new, apply);
+            // A node that does not notify the client reads the settings at the next request.
+            if !shared.follow(&id, &new, apply) && session.peer.hears() {
+                tokio::spawn(shared_copies::reload(endpoint.clone(), session));
+            }
         }
         SessionMessage::Client(_) => {
             if from != shared.node.id()

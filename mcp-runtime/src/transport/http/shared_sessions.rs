@@ -1,30 +1,30 @@
 //! Sessions in a store that several nodes share: their records, and this node's copies of these records.
 
 use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
+    collections::{HashMap, hash_map::Entry},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
-use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::{
     log_memory::{KeptEvents, LogMemory},
+    session_copy::{SessionCopy, StoredSession, StoredSettings, hearing_node, json, saved},
+    session_message::{LONG, SessionMessage, StoredChange},
     session_places::SessionPlaces,
     session_table::SessionId,
     shared_stream::AttachedReader,
     sse::millis,
-    stream_log::{DELIVERED, StreamLog},
+    stream_log::{DELIVERED, KEPT, StreamLog},
 };
 use crate::{
     limits::Limits,
     node::{NodeId, ServerNode, Subject},
-    protocol::{SavedClient, SessionSettings},
+    protocol::{SavedClient, SessionSettings, SettingsChange},
     storage::{
         self, Condition, Output, Record, Rejection, Store, StoreError, StoreOperation, Transaction,
     },
@@ -45,18 +45,6 @@ const FRESH: Duration = Duration::from_secs(1);
 /// Record with the id of the node that sends the client the messages that belong to no request.
 const HEARING: &str = "hearing";
 
-/// Maximum size of a posted message in the log of the nodes, in bytes. Longer messages would fill the log, so they are stored in records.
-const LONG: usize = 4 << 10;
-
-/// Number of posted messages of a session that go into the log of the nodes without a pause.
-const AT_ONCE: u64 = 64;
-
-/// Pause between further messages of the session, in milliseconds.
-const EVERY: u64 = 10;
-
-/// Maximum number of messages of a session that wait.
-const MOST_WAITING: u64 = 256;
-
 /// Time for which a long message is kept for the nodes.
 const POSTED: Duration = Duration::from_secs(60);
 
@@ -72,71 +60,13 @@ pub(super) struct SharedSessions {
     places: SessionPlaces,
     since: Instant,
     copies: Mutex<HashMap<SessionId, Arc<SessionCopy>>>,
-    /// Sessions of which this node logs the messages that belong to no request.
-    logged: Mutex<HashSet<SessionId>>,
+    /// Sessions of which this node logs the messages that belong to no request. The value is set when the store has removed the log.
+    logged: Mutex<HashMap<SessionId, Arc<AtomicBool>>>,
     /// Readers of streams at this node, by session and stream.
     readers: Mutex<HashMap<(SessionId, u64), AttachedReader>>,
     /// Number of streams that this node has begun.
     streams: AtomicU64,
     memory: Arc<LogMemory>,
-}
-
-/// State of the records of a session, as far as this node knows it.
-pub(super) struct SessionCopy {
-    /// Time until which this node need not look into the store, in milliseconds since the start.
-    fresh_until: AtomicU64,
-    /// Newest settings that this node has seen.
-    known: Mutex<StoredSettings>,
-    /// Version of the record `client` that this node has applied.
-    client: AtomicU64,
-    /// Newest version of the record `hearing` that this node knows.
-    heard: AtomicU64,
-    /// Time after which this node renews the lease on the place of the session, in milliseconds since the start.
-    renewed_at: AtomicU64,
-    /// Time at which the next message may go into the log of the nodes, in milliseconds since the start.
-    passes_at: AtomicU64,
-    /// Locked while this node changes the settings in the store.
-    changing: tokio::sync::Mutex<()>,
-}
-
-impl SessionCopy {
-    /// Takes over settings, and passes them to `apply`, unless they are older than those that this node knows.
-    fn learn(&self, loaded: StoredSettings, apply: impl FnOnce(&SessionSettings)) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if loaded.version > known.version {
-            apply(&loaded.settings);
-            *known = loaded;
-        }
-    }
-
-    fn known(&self) -> StoredSettings {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Lets the next request of the session look into the store.
-    pub(super) fn distrust(&self) {
-        self.fresh_until.store(0, Ordering::Relaxed);
-    }
-}
-
-/// Message of a node about a session.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum SessionMessage<'a> {
-    /// The session with this id has ended.
-    Ended(&'a str),
-    /// The session has these settings.
-    Settings(&'a str, StoredSettings),
-    /// The session has continued with a new client.
-    Client(&'a str),
-    /// The sender now reads this stream of the session.
-    Resumed(&'a str, u64),
-    /// The sender now sends the client the messages that belong to no request. The number is the version of the record `hearing`.
-    Heard(&'a str, u64),
-    /// The client of the session has posted this message, which may be for a call of any node.
-    Posted(&'a str, #[serde(borrow)] Cow<'a, str>),
-    /// Like `Posted`, for a message in the record with this name.
-    Stored(&'a str, #[serde(borrow)] Cow<'a, str>),
 }
 
 fn partition(id: &SessionId) -> String {
@@ -164,9 +94,10 @@ impl SharedSessions {
         StreamLog::new(&self.node, partition(id), number, (self.memory.most(), self.idle))
     }
 
-    /// Returns the size counter for the events that a new writer of a log appends.
-    pub(super) fn kept(&self) -> KeptEvents {
-        KeptEvents::new(self.memory.clone())
+    /// Returns the size counter for the events that a new writer of a log appends. `is_cleared` tells whether the store has removed the log.
+    pub(super) fn kept(&self, log: &StreamLog, is_cleared: Option<Arc<AtomicBool>>) -> KeptEvents {
+        let after = if log.number() == 0 { log.lifetime() } else { KEPT };
+        KeptEvents::new(self.memory.clone(), after, is_cleared)
     }
 
     /// Returns the log of a new stream, whose number no other node uses.
@@ -176,18 +107,29 @@ impl SharedSessions {
         self.stream(id, self.node.id().first_number() + own)
     }
 
-    fn logged(&self) -> MutexGuard<'_, HashSet<SessionId>> {
+    fn logged(&self) -> MutexGuard<'_, HashMap<SessionId, Arc<AtomicBool>>> {
         self.logged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records that this node logs the messages of a session that belong to no request. Returns `false` if this was recorded before.
-    pub(super) fn begins_log(&self, id: &SessionId) -> bool {
-        self.logged().insert(*id)
+    /// Records that this node logs the messages of a session that belong to no request. Returns `None` if this was recorded before, and
+    /// otherwise the value that [`clear_log`](Self::clear_log) sets.
+    pub(super) fn begins_log(&self, id: &SessionId) -> Option<Arc<AtomicBool>> {
+        match self.logged().entry(*id) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(vacant) => Some(vacant.insert(Arc::default()).clone()),
+        }
     }
 
-    /// Records that the session has ended at this node.
-    pub(super) fn end_log(&self, id: &SessionId) {
-        self.logged().remove(id);
+    /// Records that this node no longer logs the messages of a session that belong to no request.
+    pub(super) fn end_log(&self, id: &SessionId) -> Option<Arc<AtomicBool>> {
+        self.logged().remove(id)
+    }
+
+    /// Records that the session has ended, so that the store has removed the log.
+    pub(super) fn clear_log(&self, id: &SessionId) {
+        if let Some(is_cleared) = self.end_log(id) {
+            is_cleared.store(true, Ordering::Relaxed);
+        }
     }
 
     fn readers(&self) -> MutexGuard<'_, HashMap<(SessionId, u64), AttachedReader>> {
@@ -256,21 +198,24 @@ impl SharedSessions {
     /// Forgets the sessions for which `is_used` returns false.
     pub(super) fn retain(&self, is_used: impl Fn(&SessionId) -> bool) {
         self.copies().retain(|id, _| is_used(id));
-        self.logged().retain(is_used);
+        self.logged().retain(|id, _| is_used(id));
     }
 
-    /// Remembers a session that this node has begun or loaded. `client` is the version of its record `client`.
-    pub(super) fn remember(&self, id: SessionId, client: u64, loaded: StoredSettings) {
-        let copy = SessionCopy {
-            fresh_until: AtomicU64::new(self.fresh_until()),
-            known: Mutex::new(loaded),
-            client: AtomicU64::new(client),
-            heard: AtomicU64::new(0),
-            renewed_at: AtomicU64::new(0),
-            passes_at: AtomicU64::new(0),
-            changing: tokio::sync::Mutex::default(),
-        };
-        self.copies().insert(id, Arc::new(copy));
+    /// Remembers a session that this node has loaded, and passes its client and its settings to `replace` and `apply`. If another request has
+    /// loaded the session at the same time, the newest of both stay.
+    pub(super) fn remember_loaded(
+        &self,
+        id: &SessionId,
+        loaded: StoredSession,
+        (replace, apply): (impl FnOnce(&SavedClient), impl FnOnce(&SessionSettings)),
+    ) {
+        let unknown = || SessionCopy::new(&loaded.client.caller, 0, 0, StoredSettings::default());
+        let copy = self.copies().entry(*id).or_insert_with(|| Arc::new(unknown())).clone();
+        if copy.client.fetch_max(loaded.version, Ordering::Relaxed) < loaded.version {
+            replace(&loaded.client);
+        }
+        copy.learn(loaded.settings, apply);
+        copy.fresh_until.fetch_max(self.fresh_until(), Ordering::Relaxed);
     }
 
     async fn execute(
@@ -296,7 +241,7 @@ impl SharedSessions {
             .then(StoreOperation::put(HEARING, self.node.id().to_string(), ttl, absent))
             .then(StoreOperation::put(CLIENT, client.write(), ttl, absent))
             .then(StoreOperation::put(SETTINGS, json(&settings)?, ttl, absent));
-        let enter = self.places.enter(&id, &client.principal, ttl);
+        let enter = self.places.enter(&id, &client.caller, ttl);
         let results = storage::execute(&*self.store, vec![enter, begin]).await?;
         let Ok([entered, begun]) = <[_; 2]>::try_from(results) else {
             return Err(StoreError::failed("the store has returned other results"));
@@ -306,12 +251,11 @@ impl SharedSessions {
             return Ok(Err(self.places.reason(rejection)));
         }
         match begun.as_deref() {
-            Ok([_, Output::Version(client), Output::Version(version)]) => {
-                self.remember(id, *client, StoredSettings { settings, version: *version });
-                // The next request then reads the records, which extends their lifetime.
-                if let Some(copy) = self.copy(&id) {
-                    copy.distrust();
-                }
+            Ok([_, Output::Version(begun), Output::Version(version)]) => {
+                // The copy is not fresh: the next request reads the records, which extends their lifetime.
+                let settings = StoredSettings { settings, version: *version };
+                let copy = SessionCopy::new(&client.caller, 0, *begun, settings);
+                self.copies().insert(id, Arc::new(copy));
                 Ok(Ok(()))
             }
             _ => Err(StoreError::failed("the store has a session with a random new id")),
@@ -368,6 +312,24 @@ impl SharedSessions {
         Ok(hearing_node(record))
     }
 
+    /// Returns for each session whether its record `hearing` exists. Does not extend the lifetimes of the records.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn are_heard(
+        &self,
+        sessions: impl Iterator<Item = &SessionId>,
+    ) -> Result<Vec<bool>, StoreError> {
+        let read = |id| Transaction::on(partition(id)).then(StoreOperation::get(HEARING));
+        let (reads, mut heard): (Vec<_>, _) = (sessions.map(read).collect(), Vec::new());
+        for some in reads.chunks(256) {
+            let results = storage::execute(&*self.store, some.to_vec()).await?;
+            let exists = |outputs: Vec<Output>| matches!(outputs[..], [Output::Record(Some(_))]);
+            heard.extend(results.into_iter().map(|result| result.is_ok_and(exists)));
+        }
+        Ok(heard)
+    }
+
     /// Records that this node sends the client of a session the messages that belong to no request, and tells the other nodes.
     ///
     /// # Errors
@@ -414,28 +376,43 @@ impl SharedSessions {
             .then(touch(CLIENT))
             .then(touch(SETTINGS))
             .then(touch(HEARING))
+            .then(touch(DELIVERED))
     }
 
     /// Returns the transaction that renews the leases on the places of a session, if it is time to do so.
-    fn renewal(&self, id: &SessionId, copy: &SessionCopy, principal: &str) -> Option<Transaction> {
+    fn renewal(&self, id: &SessionId, copy: &SessionCopy) -> Option<Transaction> {
         let now = self.millis();
         let next = now + millis(self.idle / 8);
         let is_due = |at: u64| (at <= now).then_some(next);
         copy.renewed_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_due).ok()?;
-        Some(self.places.enter(id, principal, self.idle))
+        Some(self.places.enter(id, copy.caller(), self.idle))
     }
 
-    /// Extends the lifetime of the records of these sessions. Each session comes with its principal.
+    /// Extends the lifetime of the records of these sessions.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
-    pub(super) async fn keep(&self, sessions: &[(SessionId, String)]) -> Result<(), StoreError> {
+    pub(super) async fn keep(&self, sessions: &[SessionId]) -> Result<(), StoreError> {
         for some in sessions.chunks(256) {
-            let mut transactions: Vec<_> = some.iter().map(|(id, _)| self.touching(id)).collect();
-            for (id, principal) in some {
-                transactions.push(self.places.enter(id, principal, self.idle));
+            let mut transactions: Vec<_> = some.iter().map(|id| self.touching(id)).collect();
+            for id in some {
+                if let Some(copy) = self.copy(id) {
+                    transactions.push(self.places.enter(id, copy.caller(), self.idle));
+                }
             }
             storage::execute(&*self.store, transactions).await?;
+        }
+        Ok(())
+    }
+
+    /// Extends the lifetime of the streams that answer requests at this node.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn keep_streams(&self) -> Result<(), StoreError> {
+        let streams: Vec<_> = self.readers().values().filter_map(AttachedReader::keeping).collect();
+        for some in streams.chunks(256) {
+            storage::execute(&*self.store, some.to_vec()).await?;
         }
         Ok(())
     }
@@ -449,10 +426,9 @@ impl SharedSessions {
         &self,
         id: &SessionId,
         copy: &SessionCopy,
-        principal: &str,
         (replace, apply): (impl FnOnce(&SavedClient), impl FnOnce(&SessionSettings)),
     ) -> Result<bool, StoreError> {
-        let renewal = self.renewal(id, copy, principal);
+        let renewal = self.renewal(id, copy);
         let [client, settings] = self.read(id, [CLIENT, SETTINGS], renewal).await?;
         let (Some(client), Some(settings)) = (client, settings) else { return Ok(false) };
         if client.version > copy.client.load(Ordering::Relaxed) {
@@ -466,15 +442,44 @@ impl SharedSessions {
         Ok(true)
     }
 
-    /// Takes over the settings that another node has stored, and passes them to `apply` if they are new.
-    pub(super) fn learn(
+    /// Takes over a change of the settings that another node has stored, and passes the settings to `apply` if they are new. Returns
+    /// `false` if this node has missed an earlier change, and has to read the settings.
+    pub(super) fn follow(
         &self,
         id: &SessionId,
-        new: StoredSettings,
+        new: &StoredChange,
         apply: impl FnOnce(&SessionSettings),
-    ) {
-        if let Some(copy) = self.copy(id) {
-            copy.learn(new, apply);
+    ) -> bool {
+        let Some(copy) = self.copy(id) else { return true };
+        let has_followed = copy.follow(new, apply);
+        if !has_followed {
+            copy.distrust();
+        }
+        has_followed
+    }
+
+    /// Reads the settings of a session, and passes them to `apply` if they are new. Does not extend the lifetime of the record.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn reload(
+        &self,
+        id: &SessionId,
+        apply: impl FnOnce(&SessionSettings),
+    ) -> Result<(), StoreError> {
+        let Some(copy) = self.copy(id) else { return Ok(()) };
+        if let Some(settings) = self.stored_settings(id).await? {
+            copy.learn(settings, apply);
+        }
+        Ok(())
+    }
+
+    async fn stored_settings(&self, id: &SessionId) -> Result<Option<StoredSettings>, StoreError> {
+        let read = Transaction::on(partition(id)).then(StoreOperation::get(SETTINGS));
+        let outputs = self.execute(read).await?.unwrap_or_default();
+        match outputs.last() {
+            Some(Output::Record(Some(settings))) => StoredSettings::of(settings).map(Some),
+            _ => Ok(None),
         }
     }
 
@@ -491,32 +496,48 @@ impl SharedSessions {
         (before, after): (&SessionSettings, &SessionSettings),
         apply: impl FnOnce(&SessionSettings),
     ) -> Result<(), StoreError> {
+        let change = before.change_to(after);
+        let pause = copy.budget.change(self.since.elapsed(), &change);
+        tokio::time::sleep(pause.ok_or_else(too_many)?).await;
         let _changing = copy.changing.lock().await;
+        let changed = self.store_change(id, copy, change, apply).await;
+        if changed.is_err() {
+            // The store may hold the change or not.
+            copy.distrust_settings();
+        }
+        changed
+    }
+
+    async fn store_change(
+        &self,
+        id: &SessionId,
+        copy: &SessionCopy,
+        change: SettingsChange,
+        apply: impl FnOnce(&SessionSettings),
+    ) -> Result<(), StoreError> {
         let mut known = copy.known();
         for _ in 0..ATTEMPTS {
-            let settings = known.settings.changed(before, after);
+            let settings = known.settings.changed(&change);
             let condition = Condition::Version(known.version);
             let put = StoreOperation::put(SETTINGS, json(&settings)?, self.idle, condition);
-            let change = self.touching(id).then(put);
-            if let Ok(outputs) = self.execute(change).await? {
+            let put = self.touching(id).then(put);
+            if let Ok(outputs) = self.execute(put).await? {
                 let Some(Output::Version(version)) = outputs.last() else { break };
-                let new = StoredSettings { settings, version: *version };
-                copy.learn(new.clone(), apply);
+                copy.learn(StoredSettings { settings, version: *version }, apply);
+                let (session, has_other_level) = (id.to_string(), change.has_other_level());
                 // Any later update of a resource comes after this message in the log, so the node that notifies the client knows the
-                // subscription by then.
-                self.send(&SessionMessage::Settings(&id.to_string(), new)).await?;
-                if before.has_other_level(after) {
+                // subscription by then. The message has only the difference, because a client may change many settings often.
+                for part in StoredChange::parts(known.version, *version, change) {
+                    self.send(&SessionMessage::Changed(&session, part)).await?;
+                }
+                if has_other_level {
                     // The next call may run at another node, which has to know which log messages the client wants.
                     self.node.all_have_read(FRESH).await?;
                 }
                 return Ok(());
             }
-            let read = Transaction::on(partition(id)).then(StoreOperation::get(SETTINGS));
-            let outputs = self.execute(read).await?.unwrap_or_default();
-            let Some(Output::Record(Some(settings))) = outputs.last() else {
-                return Err(StoreError::failed("the session has ended"));
-            };
-            known = StoredSettings::of(settings)?;
+            let stored = self.stored_settings(id).await?;
+            known = stored.ok_or_else(|| StoreError::failed("the session has ended"))?;
         }
         Err(StoreError::unavailable("other nodes change the session all the time"))
     }
@@ -525,9 +546,12 @@ impl SharedSessions {
     ///
     /// # Errors
     /// Fails if the store is unavailable.
-    pub(super) async fn end(&self, id: &SessionId, principal: &str) -> Result<(), StoreError> {
-        self.forget(id);
-        let end = vec![self.removing(id), self.places.leave(id, principal)];
+    pub(super) async fn end(&self, id: &SessionId) -> Result<(), StoreError> {
+        let copy = self.copy(id);
+        // If the store fails, the session goes on, so this node keeps its copy.
+        copy.iter().for_each(|copy| copy.distrust());
+        let caller = copy.as_ref().map_or("", |copy| copy.caller());
+        let end = vec![self.removing(id), self.places.leave(id, caller)];
         storage::execute(&*self.store, end).await?;
         self.send(&SessionMessage::Ended(&id.to_string())).await
     }
@@ -540,26 +564,22 @@ impl SharedSessions {
         removals.then(self.stream(id, 0).clearing())
     }
 
-    /// Returns how long the next message of a session has to wait before it goes into the log of the nodes. Returns `None` if too many
-    /// messages wait already.
-    fn pause(&self, id: &SessionId) -> Option<Duration> {
-        let Some(copy) = self.copy(id) else { return Some(Duration::ZERO) };
-        let now = self.millis();
-        let next = |at: u64| next_pass(at, now);
-        let before =
-            copy.passes_at.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).ok()?;
-        Some(Duration::from_millis(before.saturating_sub(now)))
-    }
-
-    /// Sends all nodes a message that the client has posted. A client that posts many messages has to wait, so that its messages do not
-    /// push the messages of other clients out of the log.
+    /// Returns how long a message of this many bytes that the client has posted has to wait before [`pass_on`](Self::pass_on). A client that
+    /// posts many messages has to wait, so that its messages do not push the messages of other clients out of the log, or fill the store.
     ///
     /// # Errors
-    /// Fails if the store is unavailable, or if too many messages wait.
-    pub(super) async fn pass_on(&self, id: &SessionId, body: String) -> Result<(), StoreError> {
+    /// Fails if too many messages wait.
+    pub(super) fn pause(&self, id: &SessionId, bytes: usize) -> Result<Duration, StoreError> {
+        let Some(copy) = self.copy(id) else { return Ok(Duration::ZERO) };
+        copy.budget.post(self.since.elapsed(), bytes).ok_or_else(too_many)
+    }
+
+    /// Sends all nodes a message that the client has posted.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn pass_on(&self, id: &SessionId, body: &str) -> Result<(), StoreError> {
         let session = id.to_string();
-        let too_many = || StoreError::unavailable("too many messages of this session wait for it");
-        tokio::time::sleep(self.pause(id).ok_or_else(too_many)?).await;
         if body.len() <= LONG {
             return self.send(&SessionMessage::Posted(&session, body.into())).await;
         }
@@ -598,78 +618,42 @@ impl SharedSessions {
     }
 }
 
-/// Session as the store has it.
-pub(super) struct StoredSession {
-    pub(super) client: SavedClient,
-    /// Version of the record with the client.
-    pub(super) version: u64,
-    pub(super) settings: StoredSettings,
-    /// Node that sends the client the messages that belong to no request, and the version of the record `hearing`.
-    pub(super) hearing: Option<(NodeId, u64)>,
-}
-
-fn hearing_node(record: &Record) -> Option<(NodeId, u64)> {
-    let node = str::from_utf8(&record.value).ok().and_then(NodeId::parse)?;
-    Some((node, record.version))
-}
-
-/// Reads the record with the client of a session.
-fn saved(record: &Record) -> Result<SavedClient, StoreError> {
-    let damaged = || StoreError::failed("the record of a session is damaged");
-    SavedClient::read(&record.value).ok_or_else(damaged)
-}
-
-/// Settings of a session as the store has them, and the version of their record.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct StoredSettings {
-    pub(super) settings: SessionSettings,
-    version: u64,
-}
-
-impl StoredSettings {
-    fn of(record: &Record) -> Result<Self, StoreError> {
-        let settings = serde_json::from_slice(&record.value);
-        let settings = settings.map_err(|why| {
-            StoreError::failed(format_args!("the settings of a session are damaged: {why}"))
-        })?;
-        Ok(Self { settings, version: record.version })
-    }
-}
-
-fn json(settings: &SessionSettings) -> Result<Vec<u8>, StoreError> {
-    serde_json::to_vec(settings).map_err(|why| StoreError::failed(why.to_string()))
-}
-
-/// Returns the time from which the next message of a session may pass. `at` is the time from which the current message may pass. A session
-/// may send [`AT_ONCE`] messages at once, and then a message each [`EVERY`] milliseconds. Returns `None` if too many messages wait already.
-/// All times are in milliseconds.
-fn next_pass(at: u64, now: u64) -> Option<u64> {
-    let next = at.max(now.saturating_sub(AT_ONCE * EVERY)) + EVERY;
-    (next <= now + MOST_WAITING * EVERY).then_some(next)
+#[cold]
+fn too_many() -> StoreError {
+    StoreError::unavailable("too many messages of this session wait for it")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{model::ClientInfo, protocol::Revision, storage::MemoryStore};
+    use crate::{
+        model::ClientInfo,
+        protocol::Revision,
+        storage::MemoryStore,
+        testing::{FaultyStore, StoreFault},
+    };
+
+    fn client() -> SavedClient {
+        SavedClient {
+            revision: Revision::parse("2025-11-25").unwrap(),
+            client: Arc::new(ClientInfo::default()),
+            principal: String::new(),
+            caller: "address:192.0.2.1".to_owned(),
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_session_without_a_further_message_is_kept_for_a_short_time_only() {
         let store = Arc::new(MemoryStore::new().shared());
         let node = Arc::new(ServerNode::join(store).await.unwrap());
         let shared = SharedSessions::new(node, &Limits::new());
-        let client = SavedClient {
-            revision: Revision::parse("2025-11-25").unwrap(),
-            client: Arc::new(ClientInfo::default()),
-            principal: String::new(),
-        };
         let [unused, used] = [(); 2].map(|()| SessionId::unguessable().unwrap());
         for id in [unused, used] {
-            shared.begin(id, &client).await.unwrap().unwrap();
+            shared.begin(id, &client()).await.unwrap().unwrap();
             assert!(!shared.is_fresh(&id));
         }
         let copy = shared.copy(&used).unwrap();
-        let is_open = shared.refresh(&used, &copy, "", (|_: &_| (), |_: &_| ())).await.unwrap();
+        let is_open = shared.refresh(&used, &copy, (|_: &_| (), |_: &_| ())).await.unwrap();
         assert!(is_open && shared.is_fresh(&used));
         tokio::time::advance(UNUSED).await;
         assert!(shared.load(&unused).await.unwrap().is_none());
@@ -678,22 +662,200 @@ mod tests {
         assert!(shared.load(&used).await.unwrap().is_none());
     }
 
-    #[test]
-    fn messages_of_a_client_pass_at_once_then_wait_and_are_refused_at_last() {
-        let now = 1_000_000;
-        let pass = |at: &mut u64| {
-            let before = *at;
-            *at = next_pass(before, now)?;
-            Some(before.saturating_sub(now))
+    fn settings(uris: &[String]) -> SessionSettings {
+        let uris = serde_json::to_string(uris).unwrap();
+        let text = format!(r#"{{"is_initialized":true,"log_level":null,"subscriptions":{uris}}}"#);
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Returns two nodes of one store, with a session that both of them know.
+    async fn two_nodes() -> ([SharedSessions; 2], SessionId) {
+        let store = Arc::new(MemoryStore::new().shared());
+        let id = SessionId::unguessable().unwrap();
+        let node = async || {
+            let node = Arc::new(ServerNode::join(store.clone()).await.unwrap());
+            SharedSessions::new(node, &Limits::new())
         };
-        let mut at = 0;
-        for _ in 0..=AT_ONCE {
-            assert_eq!(pass(&mut at), Some(0));
+        let [one, two] = [node().await, node().await];
+        one.begin(id, &client()).await.unwrap().unwrap();
+        let loaded = two.load(&id).await.unwrap().unwrap();
+        two.remember_loaded(&id, loaded, (|_: &_| (), |_: &_| ()));
+        ([one, two], id)
+    }
+
+    /// Returns the messages of the nodes about sessions.
+    async fn messages(shared: &SharedSessions) -> Vec<String> {
+        let read = Transaction::on("nodes").then(StoreOperation::read("messages", 0, usize::MAX));
+        let outputs = shared.execute(read).await.unwrap().unwrap();
+        let Output::Events { events, .. } = &outputs[0] else { panic!("{outputs:?}") };
+        let texts = events.iter().map(|event| String::from_utf8(event.value.clone()).unwrap());
+        texts.map(|text| text.splitn(3, ' ').nth(2).unwrap().to_owned()).collect()
+    }
+
+    async fn change(shared: &SharedSessions, id: &SessionId, before: &[String], after: &[String]) {
+        let (copy, ignored) = (shared.copy(id).unwrap(), |_: &SessionSettings| ());
+        let change = (&settings(before), &settings(after));
+        shared.change(id, &copy, change, ignored).await.unwrap();
+    }
+
+    /// Lets a node read a message. Returns whether the node has missed no earlier message.
+    fn follow(shared: &SharedSessions, id: &SessionId, message: &str) -> bool {
+        match serde_json::from_str(message).unwrap() {
+            SessionMessage::Changed(_, new) => shared.follow(id, &new, |_| ()),
+            other => panic!("{other:?}"),
         }
-        for number in 1..MOST_WAITING {
-            assert_eq!(pass(&mut at), Some(number * EVERY));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_change_sends_the_nodes_the_difference_and_not_all_subscriptions() {
+        let ([one, two], id) = two_nodes().await;
+        let uris: Vec<_> = (0..30).map(|number| format!("{number:08000}")).collect();
+        for count in 0..uris.len() {
+            change(&one, &id, &uris[..count], &uris[..=count]).await;
         }
-        assert_eq!(pass(&mut at), None);
-        assert!(next_pass(at, now + EVERY).is_some());
+        for _ in 0..5 {
+            change(&one, &id, &uris, &uris[1..]).await;
+            change(&one, &id, &uris[1..], &uris).await;
+        }
+        let messages = messages(&one).await;
+        assert_eq!(messages.len(), 40);
+        for message in &messages {
+            assert!(message.len() < 8300, "{} bytes", message.len());
+            assert!(follow(&one, &id, message) && follow(&two, &id, message));
+        }
+        let known = [&one, &two].map(|shared| shared.copy(&id).unwrap().known());
+        assert_eq!(known[0].version, known[1].version);
+        assert!(known.iter().all(|known| known.settings == settings(&uris)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_large_change_is_sent_in_parts() {
+        let ([one, two], id) = two_nodes().await;
+        let uris: Vec<_> = (0..800).map(|number| format!("{number:01000}")).collect();
+        change(&one, &id, &[], &uris).await;
+        let messages = messages(&one).await;
+        assert_eq!(messages.len(), 200);
+        for message in &messages {
+            assert!(message.len() < LONG + 300, "{} bytes", message.len());
+            assert!(follow(&two, &id, message));
+        }
+        assert_eq!(two.copy(&id).unwrap().known().settings, settings(&uris));
+        // The session has used up its budget.
+        let begin = Instant::now();
+        change(&one, &id, &uris, &[]).await;
+        assert!(begin.elapsed() > Duration::from_secs(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_node_that_misses_a_change_reads_the_settings() {
+        let ([one, two], id) = two_nodes().await;
+        let uris: Vec<_> = ["a", "b", "c"].map(str::to_owned).into();
+        for count in 0..3 {
+            change(&one, &id, &uris[..count], &uris[..=count]).await;
+        }
+        let messages = messages(&one).await;
+        // The node takes over the change that it reads, and notices that another one is missing.
+        assert!(!follow(&two, &id, &messages[1]));
+        assert_eq!(two.copy(&id).unwrap().known().settings, settings(&uris[1..2]));
+        two.reload(&id, |_| ()).await.unwrap();
+        assert_eq!(two.copy(&id).unwrap().known().settings, settings(&uris));
+        for message in &messages {
+            assert!(follow(&two, &id, message));
+        }
+        assert_eq!(two.copy(&id).unwrap().known().settings, settings(&uris));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_load_does_not_undo_newer_settings_or_renew_the_budget() {
+        let ([one, two], id) = two_nodes().await;
+        let (slow, uris) = (two.load(&id).await.unwrap().unwrap(), ["a".to_owned()]);
+        change(&one, &id, &[], &uris).await;
+        two.reload(&id, |_| ()).await.unwrap();
+        let copy = two.copy(&id).unwrap();
+        assert!(copy.budget.post(two.since.elapsed(), 64 << 20).is_some());
+        let (replace, apply) = (|_: &_| panic!("no new client"), |_: &_| panic!("old settings"));
+        two.remember_loaded(&id, slow, (replace, apply));
+        let copy = two.copy(&id).unwrap();
+        assert_eq!(copy.known().settings, settings(&uris));
+        assert!(copy.budget.post(two.since.elapsed(), 0).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_change_has_failed_the_next_request_takes_over_the_settings_in_the_store() {
+        let (memory, id) =
+            (Arc::new(MemoryStore::new().shared()), SessionId::unguessable().unwrap());
+        let store = FaultyStore::new(memory);
+        let node = Arc::new(ServerNode::join(Arc::new(store.clone())).await.unwrap());
+        let shared = SharedSessions::new(node, &Limits::new());
+        shared.begin(id, &client()).await.unwrap().unwrap();
+        let copy = shared.copy(&id).unwrap();
+        let uris = ["a".to_owned()];
+        let (before, after) = (settings(&[]), settings(&uris));
+        // The store applies the change, but its announcement fails.
+        store.fault_at(store.requests() + 1, StoreFault::FailsBefore);
+        assert!(shared.change(&id, &copy, (&before, &after), |_| ()).await.is_err());
+        let applied = std::cell::Cell::new(false);
+        let apply = |stored: &SessionSettings| applied.set(*stored == after);
+        assert!(!shared.is_fresh(&id));
+        shared.refresh(&id, &copy, (|_: &_| (), apply)).await.unwrap();
+        assert!(applied.get() && shared.is_fresh(&id));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_without_a_principal_leaves_sessions_for_others() {
+        let store = Arc::new(MemoryStore::new().shared());
+        let limits = Limits::new().sessions(16);
+        let mut nodes = Vec::new();
+        for _ in 0..2 {
+            let node = Arc::new(ServerNode::join(store.clone()).await.unwrap());
+            nodes.push(SharedSessions::new(node, &limits));
+        }
+        let open = async |number: usize, caller: &str| {
+            let id = SessionId::unguessable().unwrap();
+            let client = SavedClient { caller: caller.to_owned(), ..client() };
+            nodes[number % 2].begin(id, &client).await.unwrap().map(|()| id)
+        };
+        let mut last = None;
+        for number in 0..14 {
+            last = Some(open(number, "address:192.0.2.1").await.unwrap());
+        }
+        let why = open(0, "address:192.0.2.1").await.err().unwrap();
+        assert!(why.contains("its share of the 16"), "{why}");
+        open(1, "address:192.0.2.2").await.unwrap();
+        // The end of a session at another node gives back the place of its caller.
+        let (id, two) = (last.unwrap(), &nodes[0]);
+        let loaded = two.load(&id).await.unwrap().unwrap();
+        two.remember_loaded(&id, loaded, (|_: &_| (), |_: &_| ()));
+        two.end(&id).await.unwrap();
+        open(1, "address:192.0.2.1").await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_client_has_received_is_known_as_long_as_its_session_is_in_use() {
+        let ([one, _], id) = two_nodes().await;
+        let (_, version) = one.stream(&id, 0).open_delivered().await.unwrap();
+        for _ in 0..4 {
+            tokio::time::advance(Limits::new().session_idle / 2).await;
+            one.keep(&[id]).await.unwrap();
+        }
+        one.stream(&id, 0).set_delivered(5, version).await;
+        assert_eq!(one.stream(&id, 0).open_delivered().await.unwrap().0, 5);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_records_of_many_sessions_are_read_in_few_requests() {
+        let store = FaultyStore::new(Arc::new(MemoryStore::new().shared()));
+        let node = Arc::new(ServerNode::join(Arc::new(store.clone())).await.unwrap());
+        let shared = SharedSessions::new(node, &Limits::new());
+        let mut ids: Vec<_> = (0..300).map(|_| SessionId::unguessable().unwrap()).collect();
+        for id in &ids[..299] {
+            shared.begin(*id, &client()).await.unwrap().unwrap();
+        }
+        ids.swap(0, 299);
+        let before = store.requests();
+        let heard = shared.are_heard(ids.iter()).await.unwrap();
+        assert_eq!(store.requests() - before, 2);
+        assert_eq!((heard.len(), heard.iter().position(|heard| !heard)), (300, Some(0)));
+        assert!(heard[1..].iter().all(|heard| *heard));
     }
 }

@@ -20,11 +20,11 @@ use super::{
     log_memory::KeptEvents,
     session::HttpSession,
     sse,
-    stream_log::{StreamEvent, StreamLog, ordinal, read},
+    stream_log::{SILENCE, StreamEvent, StreamLog, ordinal, read},
 };
 use crate::{
     protocol::{Outbox, Revision},
-    storage::{LogEvent, StoreError},
+    storage::{LogEvent, StoreError, StoreOperation, Transaction},
 };
 
 /// Time between two checks whether the node that runs the calls of a stream is live.
@@ -44,13 +44,24 @@ const AHEAD: usize = 64;
 
 type Appending = Pin<Box<dyn Future<Output = Result<Vec<u64>, StoreError>> + Send>>;
 
+/// Messages that are being appended to a log.
+struct AppendingLines {
+    lines: Vec<u8>,
+    /// Operations before the messages.
+    first: Vec<StoreOperation>,
+    /// Maximum number of events that the log may keep.
+    most: usize,
+    appending: Appending,
+}
+
 /// Writer of the log of a stream: it appends the messages of an outbox, and numbers them for a client that reads along.
 struct LogWriter {
     log: StreamLog,
     kept: KeptEvents,
     outbox: Arc<Outbox>,
-    /// Messages that are being appended.
-    appending: Option<(Vec<u8>, Appending)>,
+    appending: Option<AppendingLines>,
+    /// Operation that announces the stream, until the store has executed it.
+    announcement: Option<StoreOperation>,
     /// Number of events so far. `None` if the log has several writers.
     ordinal: Option<u64>,
     /// Id of the last event.
@@ -64,28 +75,37 @@ struct LogWriter {
 
 impl LogWriter {
     fn append(&mut self, lines: Vec<u8>) {
-        let (log, ordinal) = (self.log.clone(), self.ordinal);
+        let mut first = Vec::new();
         // Clients must not resume over a gap.
-        let is_cleared = self.outbox.take_lost() | std::mem::take(&mut self.has_gap);
-        let (text, tries, most) = (lines.clone(), self.tries, self.kept.add(&lines));
+        if self.outbox.take_lost() | std::mem::take(&mut self.has_gap) {
+            first.push(self.log.clearing());
+        }
+        first.extend(self.announcement.clone());
+        let most = self.kept.add(&lines);
+        self.start(lines, first, most);
+    }
+
+    fn start(&mut self, lines: Vec<u8>, first: Vec<StoreOperation>, most: usize) {
+        let (log, ordinal, tries) = (self.log.clone(), self.ordinal, self.tries);
+        let (text, operations) = (lines.clone(), first.clone());
         let appending = Box::pin(async move {
             let mut tried = 0;
             loop {
-                let first = if is_cleared { vec![log.clearing()] } else { Vec::new() };
                 tried += 1;
-                match log.append(first, &text, ordinal, most).await {
+                match log.append(operations.clone(), &text, ordinal, most).await {
                     // The store may have stored the messages in spite of the error. Readers skip an event that comes twice.
                     Err(_) if tried < tries => tokio::time::sleep(PAUSE).await,
                     appended => return appended,
                 }
             }
         });
-        self.appending = Some((lines, appending));
+        self.appending = Some(AppendingLines { lines, first, most, appending });
     }
 
     fn appended(&mut self, lines: &[u8], ids: Result<Vec<u64>, StoreError>, frames: &mut Vec<u8>) {
         match ids {
             Ok(ids) => {
+                self.announcement = None;
                 for (line, id) in lines.split_inclusive(|byte| *byte == b'\n').zip(ids) {
                     sse::numbered(frames, &sse::event_id(self.log.number(), id), line);
                     self.last = id;
@@ -104,9 +124,10 @@ impl LogWriter {
     /// Waits for more messages, and appends them to the log and to `frames`. Returns `false` when no more messages can come.
     fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
         loop {
-            if let Some((_, appending)) = &mut self.appending {
-                let ids = ready!(appending.as_mut().poll(cx));
-                let lines = self.appending.take().map(|appending| appending.0).unwrap_or_default();
+            if let Some(lines) = &mut self.appending {
+                let ids = ready!(lines.appending.as_mut().poll(cx));
+                let lines = std::mem::take(&mut lines.lines);
+                self.appending = None;
                 if self.has_ended {
                     return Poll::Ready(false);
                 }
@@ -124,25 +145,69 @@ impl LogWriter {
             // The log of a stream with several writers has no end.
             let Some(ordinal) = self.ordinal else { return Poll::Ready(false) };
             let (log, has_gap) = (self.log.clone(), self.has_gap);
-            let end = async move {
-                // A client must not take a stream with a gap for a whole one.
-                match has_gap {
-                    true => log.append(vec![log.clearing()], b"", None, 1).await,
-                    false => log.end(ordinal).await.map(|()| Vec::new()),
+            let appending = Box::pin(async move {
+                if end(&log, ordinal, has_gap).await.is_err() {
+                    // The client need not wait for the end in the log, because it has all messages.
+                    tokio::spawn(end_later(log, ordinal, has_gap));
                 }
-            };
-            self.appending = Some((Vec::new(), Box::pin(end)));
+                Ok(Vec::new())
+            });
+            let (lines, first) = (Vec::new(), Vec::new());
+            self.appending = Some(AppendingLines { lines, first, most: 1, appending });
         }
+    }
+
+    /// Returns the transaction that keeps the stream from expiring while its calls send nothing.
+    fn keeping(&mut self) -> Transaction {
+        let has_events = self.last != 0 && !self.has_gap;
+        let most = has_events.then(|| self.kept.add(SILENCE));
+        self.log.keeping(most)
     }
 
     /// Appends the remaining messages after the client has stopped reading along.
     async fn pump(mut self) {
         self.tries = PATIENCE;
         let mut frames = Vec::new();
-        while std::future::poll_fn(|cx| self.poll(cx, &mut frames)).await {
+        if !self.has_ended
+            && let Some(AppendingLines { lines, first, most, appending }) = self.appending.take()
+        {
+            // There was a single attempt, because a client was reading along.
+            match appending.await {
+                Ok(ids) => self.appended(&lines, Ok(ids), &mut frames),
+                Err(_) => self.start(lines, first, most),
+            }
+        }
+        let every = self.log.lifetime() / 4;
+        loop {
             frames.clear();
+            let more = std::future::poll_fn(|cx| self.poll(cx, &mut frames));
+            match tokio::time::timeout(every, more).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(_) => {
+                    let keeping = self.keeping();
+                    self.log.keep(keeping).await;
+                }
+            }
         }
     }
+}
+
+/// Ends a stream in the store. `ordinal` is the number of its events.
+async fn end(log: &StreamLog, ordinal: u64, has_gap: bool) -> Result<(), StoreError> {
+    // A client must not take a stream with a gap for a whole one.
+    if has_gap { log.remove().await } else { log.end(ordinal).await }
+}
+
+/// Ends a stream after the store has failed.
+async fn end_later(log: StreamLog, ordinal: u64, has_gap: bool) {
+    for _ in 1..PATIENCE {
+        tokio::time::sleep(PAUSE).await;
+        if end(&log, ordinal, has_gap).await.is_ok() {
+            return;
+        }
+    }
+    tracing::warn!("the end of a stream is not stored, because the store does not answer");
 }
 
 /// Appends the messages of a session that belong to no request, until the session ends at this node.
@@ -152,6 +217,7 @@ pub(super) fn pump(log: StreamLog, kept: KeptEvents, outbox: Arc<Outbox>) -> Joi
         kept,
         outbox,
         appending: None,
+        announcement: None,
         ordinal: None,
         last: 0,
         has_ended: false,
@@ -175,6 +241,13 @@ impl AttachedReader {
             Self::Log(reading) => reading.is_finished(),
             Self::Answer(writer) => writer.strong_count() == 0,
         }
+    }
+
+    /// Returns the transaction that keeps the stream of an answer from expiring while its calls send nothing. A stream whose client has left
+    /// is kept by the tokio task that appends its messages.
+    pub(super) fn keeping(&self) -> Option<Transaction> {
+        let Self::Answer(writer) = self else { return None };
+        writer.upgrade()?.lock().as_mut().map(LogWriter::keeping)
     }
 
     /// Ends the reader. The calls of an answer go on, and their messages go into the log.
@@ -216,28 +289,26 @@ pub(super) struct SharedAnswer {
 impl SharedAnswer {
     /// Announces a stream, whose first messages are `lines`. `requests` are the ids of its requests, as JSON texts.
     pub(super) fn new(
-        (log, mut kept): (StreamLog, KeptEvents),
+        (log, kept): (StreamLog, KeptEvents),
         session: Arc<HttpSession>,
         outbox: Arc<Outbox>,
         lines: Vec<u8>,
         requests: Vec<String>,
     ) -> Self {
-        let (announced, text, most) = (log.clone(), lines.clone(), kept.add(&lines));
-        let appending = Box::pin(async move {
-            let announcement = announced.announcement(requests);
-            announced.append(vec![announcement], &text, Some(0), most).await
-        });
-        let writer = LogWriter {
+        let announcement = Some(log.announcement(requests));
+        let mut writer = LogWriter {
             log,
             kept,
             outbox,
-            appending: Some((lines, appending)),
+            appending: None,
+            announcement,
             ordinal: Some(0),
             last: 0,
             has_ended: false,
             has_gap: false,
             tries: 1,
         };
+        writer.append(lines);
         let writer = Arc::new(AnswerWriter(Mutex::new(Some(writer))));
         Self { writer, primes: session.resumes(), session }
     }
@@ -253,16 +324,18 @@ impl SharedAnswer {
         let Some(writer) = slot.as_mut() else { return Poll::Ready(false) };
         if self.primes {
             // The client gets an event id to resume with only after the store knows the stream.
-            let Some((lines, appending)) = &mut writer.appending else { return Poll::Ready(false) };
-            let ids = ready!(appending.as_mut().poll(cx));
-            let lines = std::mem::take(lines);
+            let Some(lines) = &mut writer.appending else { return Poll::Ready(false) };
+            let ids = ready!(lines.appending.as_mut().poll(cx));
+            let lines = std::mem::take(&mut lines.lines);
             writer.appending = None;
             self.primes = false;
             if ids.is_ok() {
                 sse::priming(frames, &sse::event_id(writer.log.number(), 0));
             }
             writer.appended(&lines, ids, frames);
-            return Poll::Ready(true);
+            if !frames.is_empty() {
+                return Poll::Ready(true);
+            }
         }
         let polled = writer.poll(cx, frames);
         if polled == Poll::Ready(false) {
@@ -328,6 +401,7 @@ impl LogReader {
             self.ordinal = self.ordinal.max(place);
             match read(&next) {
                 StreamEvent::Message(_) if is_repeated => {}
+                StreamEvent::Silence => {}
                 StreamEvent::End => return Poll::Ready(false),
                 StreamEvent::Message(line) => {
                     sse::numbered(frames, &sse::event_id(self.log.number(), next.id), line);
@@ -335,6 +409,10 @@ impl LogReader {
                 }
             }
             event = self.events.try_recv().ok();
+        }
+        if frames.is_empty() {
+            // Events without a frame, such as repeated ones, register no waker for the events after them.
+            cx.waker().wake_by_ref();
         }
         Poll::Ready(true)
     }
@@ -370,11 +448,14 @@ async fn read_along(
                 tracing::debug!("a stream has to wait: {why}");
                 tokio::time::sleep(PAUSE).await;
             }
-            Err(_) if log.number() != 0 => {
-                if let Err(why) = log.answer_for_dead(revision).await {
+            Err(_) if log.number() != 0 => match log.answer_for_dead(revision).await {
+                Ok(true) => {}
+                // The client learns that the stream is gone when it resumes the stream again.
+                Ok(false) => return,
+                Err(why) => {
                     tracing::debug!("it is not known whether the node of a stream is live: {why}");
                 }
-            }
+            },
             Err(_) => {}
         }
     }
@@ -402,5 +483,155 @@ impl SharedReader {
             Self::Answer(answer) => answer.session.lifetime(),
             Self::Log(reader) => reader.session.lifetime(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        limits::Limits,
+        node::ServerNode,
+        protocol::OutboxHold,
+        storage::{MemoryStore, Store as _},
+        testing::{FaultyStore, StoreFault},
+        transport::http::{log_memory::LogMemory, sse::Gone},
+    };
+
+    const IDLE: Duration = Duration::from_secs(1000);
+
+    /// Writer of a new stream, its outbox, and its store. The hold keeps the outbox open.
+    struct NewStream {
+        writer: LogWriter,
+        hold: OutboxHold,
+        store: FaultyStore<Arc<MemoryStore>>,
+        node: Arc<ServerNode>,
+    }
+
+    impl NewStream {
+        async fn begin() -> Self {
+            let store = FaultyStore::new(Arc::new(MemoryStore::new().shared()));
+            let node = Arc::new(ServerNode::join(Arc::new(store.clone())).await.unwrap());
+            let log = StreamLog::new(&node, "session:s".to_owned(), 7, (10, IDLE));
+            let memory = Arc::new(LogMemory::new(&Limits::new()));
+            let kept = KeptEvents::new(memory, IDLE, None);
+            let outbox = Arc::<Outbox>::default();
+            let hold = outbox.hold();
+            let announcement = Some(log.announcement(vec!["1".to_owned()]));
+            let writer = LogWriter {
+                log,
+                kept,
+                outbox,
+                appending: None,
+                announcement,
+                ordinal: Some(0),
+                last: 0,
+                has_ended: false,
+                has_gap: false,
+                tries: 1,
+            };
+            Self { writer, hold, store, node }
+        }
+
+        /// Lets further requests to the store fail.
+        fn fail(&self, requests: usize) {
+            for number in 0..requests {
+                self.store.fault_at(self.store.requests() + number, StoreFault::FailsBefore);
+            }
+        }
+
+        /// Writes lines, as for a client that reads along. Returns the frames.
+        async fn write(&mut self, lines: &[u8]) -> String {
+            self.writer.append(lines.to_vec());
+            let mut frames = Vec::new();
+            std::future::poll_fn(|cx| self.writer.poll(cx, &mut frames)).await;
+            String::from_utf8(frames).unwrap()
+        }
+    }
+
+    /// Returns the values of the events in the log.
+    async fn events(log: &StreamLog, store: &FaultyStore<Arc<MemoryStore>>) -> Vec<String> {
+        let (mut follower, mut found) = (log.follow(0), Vec::new());
+        let read = StoreOperation::read("stream/7", 0, usize::MAX);
+        let results = store.execute(vec![Transaction::on("session:s").then(read)]).await.unwrap();
+        let count = match &results[0].as_ref().unwrap()[0] {
+            crate::storage::Output::Events { events, .. } => events.len(),
+            other => panic!("{other:?}"),
+        };
+        for _ in 0..count {
+            let event = follower.next().await.unwrap();
+            found.push(String::from_utf8(event.value).unwrap());
+        }
+        found
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_in_flight_is_appended_again_after_the_client_has_left() {
+        let mut stream = NewStream::begin().await;
+        stream.fail(1);
+        // The client leaves before the store has answered.
+        stream.writer.append(b"{}\n".to_vec());
+        drop(stream.hold);
+        let (log, store) = (stream.writer.log.clone(), stream.store);
+        stream.writer.pump().await;
+        assert_eq!(events(&log, &store).await, ["1 {}\n", "2 "]);
+        assert_eq!(log.check(0).await.unwrap(), Ok(0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_whose_last_message_is_lost_is_gone_and_its_readers_end() {
+        let mut stream = NewStream::begin().await;
+        assert!(stream.write(b"{}\n").await.contains("id: 7-"));
+        let (log, last) = (stream.writer.log.clone(), stream.writer.last);
+        assert!(log.answer_for_dead(Revision::NEWEST_LEGACY).await.unwrap());
+        // The store fails at the response, and at the end of the stream.
+        stream.fail(4);
+        assert!(!stream.write(b"{}\n").await.contains("id: 7-"));
+        drop(stream.hold);
+        let mut frames = Vec::new();
+        assert!(!std::future::poll_fn(|cx| stream.writer.poll(cx, &mut frames)).await);
+        let (sender, mut received) = mpsc::channel(AHEAD);
+        let reading = read_along(log.clone(), last, sender, Revision::NEWEST_LEGACY);
+        tokio::time::timeout(Duration::from_secs(60), reading).await.unwrap();
+        assert!(received.recv().await.is_none());
+        assert!(events(&log, &stream.store).await.is_empty());
+        assert_eq!(log.check(last).await.unwrap(), Err(Gone::Unknown));
+        assert_eq!(log.check(0).await.unwrap(), Err(Gone::Unknown));
+        drop(stream.node);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_can_be_resumed_after_its_announcement_was_repeated() {
+        let mut stream = NewStream::begin().await;
+        stream.fail(1);
+        assert!(!stream.write(b"{}\n").await.contains("id: 7-"));
+        assert!(stream.write(b"{}\n").await.contains("id: 7-"));
+        let log = stream.writer.log.clone();
+        assert!(log.answer_for_dead(Revision::NEWEST_LEGACY).await.unwrap());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_whose_calls_are_silent_for_long_can_be_resumed() {
+        let mut stream = NewStream::begin().await;
+        stream.write(b"{}\n").await;
+        let (log, last) = (stream.writer.log.clone(), stream.writer.last);
+        // A client reads along.
+        let answer = Arc::new(AnswerWriter(Mutex::new(Some(stream.writer))));
+        let reader = AttachedReader::Answer(Arc::downgrade(&answer));
+        for _ in 0..4 {
+            tokio::time::advance(IDLE / 2).await;
+            let keeping = reader.keeping().unwrap();
+            assert!(stream.store.execute(vec![keeping]).await.unwrap()[0].is_ok());
+        }
+        assert_eq!(log.check(last).await.unwrap(), Ok(last));
+        // The client has left.
+        answer.release();
+        assert!(reader.keeping().is_none());
+        for _ in 0..8 {
+            tokio::time::sleep(IDLE / 2).await;
+        }
+        assert_eq!(log.check(last).await.unwrap(), Ok(last));
+        assert!(log.answer_for_dead(Revision::NEWEST_LEGACY).await.is_ok_and(|exists| exists));
+        drop(stream.hold);
     }
 }

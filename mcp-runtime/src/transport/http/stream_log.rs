@@ -24,6 +24,9 @@ pub(super) const KEPT: Duration = Duration::from_secs(60);
 /// Record with the id of the last event of stream 0 that the client has received.
 pub(super) const DELIVERED: &str = "delivered";
 
+/// Line of an event that only keeps a log from expiring.
+pub(super) const SILENCE: &[u8] = b"\n";
+
 /// Maximum depth of a message in a log.
 const DEPTH: usize = 1024;
 
@@ -53,6 +56,8 @@ struct StreamRecord {
 pub(super) enum StreamEvent<'a> {
     /// Message with its newline.
     Message(&'a [u8]),
+    /// Nothing for the client.
+    Silence,
     /// End of the stream.
     End,
 }
@@ -141,6 +146,36 @@ impl StreamLog {
         self.execute(vec![end, touch]).await.map(drop)
     }
 
+    /// Removes the stream with all of its events, so that no client resumes it.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    pub(super) async fn remove(&self) -> Result<(), StoreError> {
+        let record = StoreOperation::remove(self.name(), Condition::Any);
+        self.execute(vec![self.clearing(), record]).await.map(drop)
+    }
+
+    /// Returns the time after which the stream expires, unless an event is appended.
+    pub(super) fn lifetime(&self) -> Duration {
+        self.ttl
+    }
+
+    /// Returns the transaction that extends the lifetime of the stream. `most` is the maximum number of events that the log may keep, and
+    /// `None` if the log has no events that could expire.
+    pub(super) fn keeping(&self, most: Option<usize>) -> Transaction {
+        let touch = StoreOperation::Touch { name: self.name(), ttl: self.ttl };
+        let mut operations = vec![touch];
+        operations.extend(most.map(|most| self.event(0, SILENCE, self.ttl, most)));
+        Transaction { partition: self.partition.clone(), operations }
+    }
+
+    /// Executes the transaction that [`keeping`](Self::keeping) has returned.
+    pub(super) async fn keep(&self, keeping: Transaction) {
+        if let Err(why) = self.execute(keeping.operations).await {
+            tracing::debug!("a stream may expire: {why}");
+        }
+    }
+
     /// Checks whether the stream can be resumed after an event. Returns the id of the event.
     ///
     /// # Errors
@@ -216,29 +251,29 @@ impl StreamLog {
     }
 
     /// Answers the requests of the stream, and ends it, if the node that runs their calls has died. If several nodes call this at the same
-    /// time, one of them answers.
+    /// time, one of them answers. Returns `false` if the store has no such stream.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
-    pub(super) async fn answer_for_dead(&self, revision: Revision) -> Result<(), StoreError> {
+    pub(super) async fn answer_for_dead(&self, revision: Revision) -> Result<bool, StoreError> {
         let outputs = self.execute(vec![StoreOperation::get(self.name())]).await?;
         let Some(Output::Record(Some(Record { value, version }))) =
             outputs.unwrap_or_default().into_iter().next()
         else {
-            return Ok(());
+            return Ok(false);
         };
         let Ok(StreamRecord { node, mut requests }) = serde_json::from_slice(&value) else {
-            return Ok(());
+            return Ok(true);
         };
-        let Some(owner) = NodeId::parse(&node) else { return Ok(()) };
+        let Some(owner) = NodeId::parse(&node) else { return Ok(true) };
         if self.node.live_nodes().await?.contains(&owner) {
-            return Ok(());
+            return Ok(true);
         }
         let read = StoreOperation::read(self.name(), 0, self.most);
         let outputs = self.execute(vec![read]).await?;
         let Some(Output::Events { events, .. }) = outputs.unwrap_or_default().into_iter().next()
         else {
-            return Ok(());
+            return Ok(true);
         };
         let taken = StreamRecord { node: String::new(), requests: Vec::new() };
         let taken = serde_json::to_vec(&taken).unwrap_or_default();
@@ -255,7 +290,7 @@ impl StreamLog {
             answer.push(self.event(0, &line, KEPT, self.most));
         }
         answer.push(self.event(0, b"", KEPT, self.most));
-        self.execute(answer).await.map(drop)
+        self.execute(answer).await.map(|_| true)
     }
 }
 
@@ -278,6 +313,7 @@ pub(super) fn read(event: &LogEvent) -> StreamEvent<'_> {
     let at = event.value.iter().position(|byte| *byte == b' ').map_or(0, |at| at + 1);
     match &event.value[at..] {
         [] => StreamEvent::End,
+        SILENCE => StreamEvent::Silence,
         line => StreamEvent::Message(line),
     }
 }

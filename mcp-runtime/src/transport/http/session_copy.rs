@@ -1,0 +1,133 @@
+//! Records of a session in a store that several nodes share, and the copy of these records at a node.
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering},
+};
+
+use super::session_message::{MessageBudget, StoredChange};
+use crate::{
+    node::NodeId,
+    protocol::{SavedClient, SessionSettings},
+    storage::{Record, StoreError},
+};
+
+/// State of the records of a session, as far as this node knows it.
+pub(super) struct SessionCopy {
+    /// Name of the caller that began the session.
+    caller: Box<str>,
+    /// Time until which this node need not look into the store, in milliseconds since the start.
+    pub(super) fresh_until: AtomicU64,
+    /// Newest settings that this node has seen.
+    known: Mutex<StoredSettings>,
+    /// Version of the record `client` that this node has applied.
+    pub(super) client: AtomicU64,
+    /// Newest version of the record `hearing` that this node knows.
+    pub(super) heard: AtomicU64,
+    /// Time after which this node renews the lease on the place of the session, in milliseconds since the start.
+    pub(super) renewed_at: AtomicU64,
+    pub(super) budget: MessageBudget,
+    /// Locked while this node changes the settings in the store.
+    pub(super) changing: tokio::sync::Mutex<()>,
+}
+
+impl SessionCopy {
+    pub(super) fn new(caller: &str, fresh_until: u64, client: u64, known: StoredSettings) -> Self {
+        Self {
+            caller: caller.into(),
+            fresh_until: AtomicU64::new(fresh_until),
+            known: Mutex::new(known),
+            client: AtomicU64::new(client),
+            heard: AtomicU64::new(0),
+            renewed_at: AtomicU64::new(0),
+            budget: MessageBudget::default(),
+            changing: tokio::sync::Mutex::default(),
+        }
+    }
+
+    pub(super) fn caller(&self) -> &str {
+        &self.caller
+    }
+
+    /// Takes over settings, and passes them to `apply`, unless they are older than those that this node knows.
+    pub(super) fn learn(&self, loaded: StoredSettings, apply: impl FnOnce(&SessionSettings)) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if loaded.version > known.version {
+            apply(&loaded.settings);
+            *known = loaded;
+        }
+    }
+
+    pub(super) fn known(&self) -> StoredSettings {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes over a change of another node, and passes the settings to `apply` unless this node knows newer ones. Returns `false` if this
+    /// node has missed an earlier change.
+    pub(super) fn follow(&self, new: &StoredChange, apply: impl FnOnce(&SessionSettings)) -> bool {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.version > new.before {
+            return true;
+        }
+        known.settings = std::mem::take(&mut known.settings).changed(&new.change);
+        apply(&known.settings);
+        if known.version < new.before {
+            return false;
+        }
+        known.version = new.after;
+        true
+    }
+
+    /// Lets the next request of the session look into the store.
+    pub(super) fn distrust(&self) {
+        self.fresh_until.store(0, Ordering::Relaxed);
+    }
+
+    /// Lets the next request of the session take over the settings in the store, whatever their version is.
+    pub(super) fn distrust_settings(&self) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).version = 0;
+        self.distrust();
+    }
+}
+
+/// Session as the store has it.
+pub(super) struct StoredSession {
+    pub(super) client: SavedClient,
+    /// Version of the record with the client.
+    pub(super) version: u64,
+    pub(super) settings: StoredSettings,
+    /// Node that sends the client the messages that belong to no request, and the version of the record `hearing`.
+    pub(super) hearing: Option<(NodeId, u64)>,
+}
+
+pub(super) fn hearing_node(record: &Record) -> Option<(NodeId, u64)> {
+    let node = str::from_utf8(&record.value).ok().and_then(NodeId::parse)?;
+    Some((node, record.version))
+}
+
+/// Reads the record with the client of a session.
+pub(super) fn saved(record: &Record) -> Result<SavedClient, StoreError> {
+    let damaged = || StoreError::failed("the record of a session is damaged");
+    SavedClient::read(&record.value).ok_or_else(damaged)
+}
+
+/// Settings of a session as the store has them, and the version of their record.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StoredSettings {
+    pub(super) settings: SessionSettings,
+    pub(super) version: u64,
+}
+
+impl StoredSettings {
+    pub(super) fn of(record: &Record) -> Result<Self, StoreError> {
+        let settings = serde_json::from_slice(&record.value);
+        let settings = settings.map_err(|why| {
+            StoreError::failed(format_args!("the settings of a session are damaged: {why}"))
+        })?;
+        Ok(Self { settings, version: record.version })
+    }
+}
+
+pub(super) fn json(settings: &SessionSettings) -> Result<Vec<u8>, StoreError> {
+    serde_json::to_vec(settings).map_err(|why| StoreError::failed(why.to_string()))
+}
