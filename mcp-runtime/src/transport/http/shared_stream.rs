@@ -4,7 +4,10 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -20,7 +23,7 @@ use super::{
     log_memory::KeptEvents,
     session::HttpSession,
     sse,
-    stream_log::{StreamEvent, StreamLog, ordinal, read},
+    stream_log::{SeenEvents, StreamEvent, StreamLog, read},
 };
 use crate::{
     protocol::{Outbox, Revision},
@@ -41,6 +44,9 @@ const PATIENCE: usize = 600;
 
 /// Maximum number of events that are read from the log before the client takes them.
 const AHEAD: usize = 64;
+
+/// Number of events that this process has appended to logs with several writers.
+static APPENDED: AtomicU64 = AtomicU64::new(0);
 
 type Appending = Pin<Box<dyn Future<Output = Result<Vec<u64>, StoreError>> + Send>>;
 
@@ -64,7 +70,9 @@ struct LogWriter {
 
 impl LogWriter {
     fn append(&mut self, lines: Vec<u8>) {
-        let (log, ordinal) = (self.log.clone(), self.ordinal);
+        let count = lines.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let ordinal = || APPENDED.fetch_add(count, Ordering::Relaxed);
+        let (log, ordinal) = (self.log.clone(), Some(self.ordinal.unwrap_or_else(ordinal)));
         // Clients must not resume over a gap.
         let is_cleared = self.outbox.take_lost() | std::mem::take(&mut self.has_gap);
         let (text, tries, most) = (lines.clone(), self.tries, self.kept.add(&lines));
@@ -290,8 +298,6 @@ pub(super) struct LogReader {
     /// Last event that the client has received.
     position: u64,
     opened: Option<u64>,
-    /// Ordinal of the last event. 0 if the events have no ordinals.
-    ordinal: u64,
     events: mpsc::Receiver<LogEvent>,
     reading: AbortHandle,
     session: Arc<HttpSession>,
@@ -307,7 +313,7 @@ impl LogReader {
         let (sender, events) = mpsc::channel(AHEAD);
         let reading = tokio::spawn(read_along(log.clone(), after, sender, session.revision()));
         let reading = reading.abort_handle();
-        Self { log, position: after, opened, ordinal: 0, events, reading, session }
+        Self { log, position: after, opened, events, reading, session }
     }
 
     /// Returns the handle with which a further reader of the stream ends this reader.
@@ -323,11 +329,7 @@ impl LogReader {
             return Poll::Ready(false);
         }
         while let Some(next) = event {
-            let place = ordinal(&next);
-            let is_repeated = place != 0 && place <= self.ordinal;
-            self.ordinal = self.ordinal.max(place);
             match read(&next) {
-                StreamEvent::Message(_) if is_repeated => {}
                 StreamEvent::End => return Poll::Ready(false),
                 StreamEvent::Message(line) => {
                     sse::numbered(frames, &sse::event_id(self.log.number(), next.id), line);
@@ -358,10 +360,13 @@ async fn read_along(
     sender: mpsc::Sender<LogEvent>,
     revision: Revision,
 ) {
-    let mut follower = log.follow(after);
+    let (mut follower, mut seen) = (log.follow(after), SeenEvents::default());
     loop {
         match tokio::time::timeout(LOOK, follower.next()).await {
             Ok(Ok(event)) => {
+                if seen.add(&event) || event.id <= after {
+                    continue;
+                }
                 if sender.send(event).await.is_err() {
                     return;
                 }
