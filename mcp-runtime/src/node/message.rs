@@ -82,10 +82,12 @@ impl MessageHandlers {
     }
 }
 
-/// Message of a node, as text: sender, subject and body.
+/// Message of a node, as text: sender, number, subject and body.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NodeMessage<'a> {
     pub(super) from: NodeId,
+    /// Number of the message among those that its sender may have stored twice, counted from 1. Zero for a message that is stored once.
+    pub(super) number: u64,
     pub(super) subject: Subject,
     pub(super) body: &'a str,
 }
@@ -97,16 +99,18 @@ impl<'a> NodeMessage<'a> {
     }
 
     fn write(&self) -> Vec<u8> {
-        format!("{} {} {}", self.from, self.subject.name(), self.body).into_bytes()
+        let Self { from, number, subject, body } = self;
+        format!("{from} {number} {} {body}", subject.name()).into_bytes()
     }
 
     /// Reads a message. Returns `None` if the text has another form, for example because a newer version of the server has written it.
     pub(super) fn read(value: &'a [u8]) -> Option<Self> {
-        let mut parts = str::from_utf8(value).ok()?.splitn(3, ' ');
+        let mut parts = str::from_utf8(value).ok()?.splitn(4, ' ');
         let from = NodeId::parse(parts.next()?)?;
+        let number = parts.next()?.parse().ok()?;
         let name = parts.next()?;
         let subject = Subject::ALL.into_iter().find(|subject| subject.name() == name)?;
-        Some(Self { from, subject, body: parts.next()? })
+        Some(Self { from, number, subject, body: parts.next()? })
     }
 }
 
@@ -118,7 +122,7 @@ mod tests {
     fn a_message_is_read_as_it_was_written() {
         for subject in Subject::ALL {
             for body in ["", "a b  c", "{\"a\": \"\u{1F980}\\n\"}"] {
-                let message = NodeMessage { from: NodeId::of(0xfe), subject, body };
+                let message = NodeMessage { from: NodeId::of(0xfe), number: 7, subject, body };
                 assert_eq!(NodeMessage::read(&message.write()), Some(message));
             }
         }
@@ -127,7 +131,12 @@ mod tests {
     #[test]
     fn a_message_of_another_form_is_skipped() {
         let from = NodeId::of(7).to_string();
-        for text in ["", "catalog", "x catalog {}", &from, &format!("{from} unknown {{}}")] {
+        let others =
+            ["1 unknown {}", "x catalog {}", "catalog {}"].map(|rest| format!("{from} {rest}"));
+        for text in ["", "catalog", "x 1 catalog {}", &from]
+            .into_iter()
+            .chain(others.iter().map(|text| &**text))
+        {
             assert_eq!(NodeMessage::read(text.as_bytes()), None, "{text}");
         }
         assert_eq!(NodeMessage::read(&[0xff, b' ']), None);

@@ -32,6 +32,8 @@ pub(super) struct Outgoing {
 struct Queue {
     /// For each message, the operations that store it.
     messages: VecDeque<Vec<StoreOperation>>,
+    /// Number of the last message that was added.
+    last: u64,
     dropped: u64,
 }
 
@@ -47,9 +49,12 @@ impl Outgoing {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a message at the end of the queue.
-    pub(super) fn push(&self, message: Vec<StoreOperation>) {
+    /// Adds a message at the end of the queue. `message` gets the number of the message. Messages are stored in the order of their numbers,
+    /// so a reader recognizes a message that was stored twice.
+    pub(super) fn push(&self, message: impl FnOnce(u64) -> Vec<StoreOperation>) {
         let mut queue = self.queue();
+        queue.last += 1;
+        let message = message(queue.last);
         queue.messages.push_back(message);
         self.unsent.fetch_add(1, Ordering::Relaxed);
         self.unsent.fetch_sub(queue.trim(), Ordering::Relaxed);
@@ -119,7 +124,7 @@ mod tests {
     #[tokio::test]
     async fn messages_keep_their_order_even_if_a_batch_comes_back() {
         let outgoing = Outgoing::default();
-        (0..BATCH + 1).for_each(|name| outgoing.push(message(name)));
+        (0..BATCH + 1).for_each(|name| outgoing.push(|_| message(name)));
         let first = outgoing.next().await;
         assert_eq!(first.messages.len(), BATCH);
         outgoing.put_back(first);
@@ -132,7 +137,7 @@ mod tests {
     #[tokio::test]
     async fn a_full_queue_drops_the_oldest_messages_and_counts_them() {
         let outgoing = Outgoing::default();
-        (0..MOST + 3).for_each(|name| outgoing.push(message(name)));
+        (0..MOST + 3).for_each(|name| outgoing.push(|_| message(name)));
         let batch = outgoing.next().await;
         assert_eq!((batch.dropped, &batch.messages[0]), (3, &message(3)));
     }

@@ -1,7 +1,7 @@
 //! The node of this process: it joins the others, renews its lease, and sends and receives messages.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap},
     fmt,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -32,6 +32,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// Number of times that a stopping node checks whether its last messages have been sent, and the pause between two checks.
 const LAST_LOOKS: usize = 100;
 const LAST_LOOK: Duration = Duration::from_millis(20);
+
+/// Maximum number of nodes of which a node knows the last message.
+const MOST_SENDERS: usize = 10_000;
 
 /// Minimum time between two log lines about an unavailable store.
 const QUIET: Duration = Duration::from_secs(10);
@@ -65,6 +68,8 @@ struct NodeState {
     renewals: OnceLock<Renewals>,
     /// Id of the last message that this node has read.
     last_read: AtomicU64,
+    /// For each node, the number of its last message that may be stored twice.
+    last_of: Mutex<HashMap<NodeId, u64>>,
     others: Mutex<OtherNodes>,
     barriers: OpenBarriers,
     /// Time of the last log line about an unavailable store.
@@ -87,6 +92,7 @@ impl ServerNode {
             on_reset: OnceLock::new(),
             renewals: OnceLock::new(),
             last_read: AtomicU64::new(0),
+            last_of: Mutex::default(),
             others: Mutex::default(),
             barriers: OpenBarriers::default(),
             complained: Mutex::default(),
@@ -180,7 +186,7 @@ impl ServerNode {
         subject: Subject,
         body: &str,
     ) -> Result<(), StoreError> {
-        operations.push(self.state.append(subject, body));
+        operations.push(self.state.append(0, subject, body));
         let transaction = Transaction { partition: PARTITION.to_owned(), operations };
         storage::execute(&*self.state.store, vec![transaction]).await.map(drop)
     }
@@ -217,8 +223,10 @@ impl ServerNode {
 
     /// Sends a message like [`post`](Self::post), and executes operations in the partition of the nodes in the same transaction.
     pub(crate) fn post_with(&self, mut with: Vec<StoreOperation>, subject: Subject, body: &str) {
-        with.push(self.state.append(subject, body));
-        self.state.outgoing.push(with);
+        self.state.outgoing.push(|number| {
+            with.push(self.state.append(number, subject, body));
+            with
+        });
     }
 
     /// Sends a message to all nodes, this one included. The message is in the log when the method returns.
@@ -226,7 +234,7 @@ impl ServerNode {
     /// # Errors
     /// Fails if the store is unavailable. The message may be in the log or not.
     pub(crate) async fn send(&self, subject: Subject, body: &str) -> Result<(), StoreError> {
-        self.state.execute(vec![self.state.append(subject, body)]).await.map(drop)
+        self.state.execute(vec![self.state.append(0, subject, body)]).await.map(drop)
     }
 
     /// Waits until all other nodes have handled the messages that are in the log now, but no longer than `most`.
@@ -237,7 +245,7 @@ impl ServerNode {
     pub(crate) async fn all_have_read(&self, most: Duration) -> Result<(), StoreError> {
         let (number, passed) = self.state.barriers.open();
         let asked = BarrierMessage::Asked(number).write();
-        let asked = self.state.append(Subject::Nodes, &asked);
+        let asked = self.state.append(0, Subject::Nodes, &asked);
         let sent = self.state.execute(vec![lease::list(), asked]).await;
         if let Ok(outputs) = &sent {
             let mut others = lease::live_nodes(outputs);
@@ -260,7 +268,7 @@ impl ServerNode {
         let mut running =
             std::mem::take(&mut *self.running.lock().unwrap_or_else(PoisonError::into_inner));
         running.shutdown().await;
-        let left = self.state.append(Subject::Nodes, LEFT);
+        let left = self.state.append(0, Subject::Nodes, LEFT);
         let left = self.state.execute(vec![lease::end(self.state.id), left]).await;
         if let Err(why) = left {
             tracing::debug!("the other nodes are not told that this node stops: {why}");
@@ -279,8 +287,9 @@ impl NodeState {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn append(&self, subject: Subject, body: &str) -> StoreOperation {
-        NodeMessage { from: self.id, subject, body }.append()
+    /// Returns the operation that appends a message to the log. `number` is 0 if the message is not stored again after an error.
+    fn append(&self, number: u64, subject: Subject, body: &str) -> StoreOperation {
+        NodeMessage { from: self.id, number, subject, body }.append()
     }
 
     async fn execute(&self, operations: Vec<StoreOperation>) -> Result<Vec<Output>, StoreError> {
@@ -354,7 +363,7 @@ impl NodeState {
                 }
                 Err(why) => {
                     self.complain("messages to other nodes have to wait", &why);
-                    // The store may have stored the messages in spite of the error, so they may arrive twice. The handlers expect this.
+                    // The store may have stored the messages in spite of the error. Readers skip those that come twice.
                     self.outgoing.put_back(batch);
                     sleep(pauses.next()).await;
                 }
@@ -390,14 +399,33 @@ impl NodeState {
             tracing::warn!("messages of other nodes are lost");
             self.handlers.report_gap();
         }
-        let Some(NodeMessage { from, subject, body }) = NodeMessage::read(value) else {
+        let Some(NodeMessage { from, number, subject, body }) = NodeMessage::read(value) else {
             tracing::debug!("ignored a message of a node, which has an unknown form");
             return;
         };
+        if self.is_repeated(from, number) {
+            return;
+        }
         self.handlers.deliver(subject, Delivery::Message { from, body });
         if subject == Subject::Nodes && from != self.id {
             self.hear_of(from, body);
         }
+    }
+
+    /// Returns whether this node has read the message with this number before. The sender stores a message again if it does not know
+    /// whether the store has it.
+    fn is_repeated(&self, from: NodeId, number: u64) -> bool {
+        if number == 0 {
+            return false;
+        }
+        let mut last_of = self.last_of.lock().unwrap_or_else(PoisonError::into_inner);
+        if last_of.len() >= MOST_SENDERS && !last_of.contains_key(&from) {
+            last_of.clear();
+        }
+        let last = last_of.entry(from).or_default();
+        let is_repeated = number <= *last;
+        *last = number.max(*last);
+        is_repeated
     }
 
     /// Handles a message about the nodes themselves.
@@ -405,7 +433,7 @@ impl NodeState {
         match BarrierMessage::read(body) {
             Some(BarrierMessage::Asked(number)) => {
                 let read = BarrierMessage::Read(from, number).write();
-                self.outgoing.push(vec![self.append(Subject::Nodes, &read)]);
+                self.outgoing.push(|number| vec![self.append(number, Subject::Nodes, &read)]);
             }
             Some(BarrierMessage::Read(node, number)) if node == self.id => {
                 self.barriers.pass(number, from);
@@ -515,7 +543,7 @@ mod tests {
         let (node, heard) = node(&store).await;
         node.send(Subject::Catalog, "first").await.unwrap();
         hears(&heard, &["first"]).await;
-        let flood = (0..=message::MOST).map(|_| node.state.append(Subject::Nodes, "")).collect();
+        let flood = (0..=message::MOST).map(|_| node.state.append(0, Subject::Nodes, "")).collect();
         node.execute(flood).await.unwrap();
         node.send(Subject::Catalog, "last").await.unwrap();
         hears(&heard, &["first", "gap", "last"]).await;

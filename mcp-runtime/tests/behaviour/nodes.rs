@@ -16,7 +16,7 @@ use mcp_runtime::{
         Condition, Follower, MemoryStore, Output, Store, StoreError, StoreFuture, StoreOperation,
         Transaction, TransactionResult,
     },
-    testing::{Revision, TestClient},
+    testing::{FaultyStore, Revision, StoreFault, TestClient},
 };
 use serde_json::{Value, json};
 
@@ -223,6 +223,23 @@ both_eras_paused! {
         assert!(two.notification(Duration::from_secs(5)).await.is_none());
         store.is_away.store(false, Ordering::SeqCst);
         assert_eq!(updated(&mut two).await, "notes://today");
+    }
+
+    async fn an_update_is_heard_once_even_if_the_node_stores_it_again(revision) {
+        let store = SharedStore::new();
+        let faulty = FaultyStore::new(store.clone());
+        let one = server!().items(items![update]).store(faulty.clone());
+        let mut one = connect(one, revision).await;
+        let [mut two] = nodes(&store, revision).await;
+        two.subscribe("notes://today").await.unwrap();
+        for request in 0..3 {
+            faulty.fault_at(faulty.requests() + request, StoreFault::FailsAfter);
+        }
+        for _ in 0..2 {
+            one.call("update", json!({ "uri": "notes://today" })).await.unwrap();
+            assert_eq!(updated(&mut two).await, "notes://today");
+            assert!(two.notification(Duration::from_secs(5)).await.is_none());
+        }
     }
 
     async fn a_switch_lasts_as_long_as_a_node_lives(revision) {

@@ -4,7 +4,10 @@
 use std::{
     future::Future,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU64, Ordering},
+    },
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -20,7 +23,7 @@ use super::{
     log_memory::KeptEvents,
     session::HttpSession,
     sse,
-    stream_log::{SILENCE, StreamEvent, StreamLog, ordinal, read},
+    stream_log::{SILENCE, SeenEvents, StreamEvent, StreamLog, read},
 };
 use crate::{
     protocol::{Outbox, Revision},
@@ -42,6 +45,9 @@ const PATIENCE: usize = 600;
 /// Maximum number of events that are read from the log before the client takes them.
 const AHEAD: usize = 64;
 
+/// Number of events that this process has appended to logs with several writers.
+static APPENDED: AtomicU64 = AtomicU64::new(0);
+
 type Appending = Pin<Box<dyn Future<Output = Result<Vec<u64>, StoreError>> + Send>>;
 
 /// Messages that are being appended to a log.
@@ -51,6 +57,8 @@ struct AppendingLines {
     first: Vec<StoreOperation>,
     /// Maximum number of events that the log may keep.
     most: usize,
+    /// Ordinal of the first message.
+    ordinal: u64,
     appending: Appending,
 }
 
@@ -75,6 +83,9 @@ struct LogWriter {
 
 impl LogWriter {
     fn append(&mut self, lines: Vec<u8>) {
+        let count = lines.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let ordinal = || APPENDED.fetch_add(count, Ordering::Relaxed);
+        let ordinal = self.ordinal.unwrap_or_else(ordinal);
         let mut first = Vec::new();
         // Clients must not resume over a gap.
         if self.outbox.take_lost() | std::mem::take(&mut self.has_gap) {
@@ -82,11 +93,11 @@ impl LogWriter {
         }
         first.extend(self.announcement.clone());
         let most = self.kept.add(&lines);
-        self.start(lines, first, most);
+        self.start(lines, first, most, ordinal);
     }
 
-    fn start(&mut self, lines: Vec<u8>, first: Vec<StoreOperation>, most: usize) {
-        let (log, ordinal, tries) = (self.log.clone(), self.ordinal, self.tries);
+    fn start(&mut self, lines: Vec<u8>, first: Vec<StoreOperation>, most: usize, ordinal: u64) {
+        let (log, tries) = (self.log.clone(), self.tries);
         let (text, operations) = (lines.clone(), first.clone());
         let appending = Box::pin(async move {
             let mut tried = 0;
@@ -99,7 +110,7 @@ impl LogWriter {
                 }
             }
         });
-        self.appending = Some(AppendingLines { lines, first, most, appending });
+        self.appending = Some(AppendingLines { lines, first, most, ordinal, appending });
     }
 
     fn appended(&mut self, lines: &[u8], ids: Result<Vec<u64>, StoreError>, frames: &mut Vec<u8>) {
@@ -153,7 +164,7 @@ impl LogWriter {
                 Ok(Vec::new())
             });
             let (lines, first) = (Vec::new(), Vec::new());
-            self.appending = Some(AppendingLines { lines, first, most: 1, appending });
+            self.appending = Some(AppendingLines { lines, first, most: 1, ordinal, appending });
         }
     }
 
@@ -169,12 +180,13 @@ impl LogWriter {
         self.tries = PATIENCE;
         let mut frames = Vec::new();
         if !self.has_ended
-            && let Some(AppendingLines { lines, first, most, appending }) = self.appending.take()
+            && let Some(AppendingLines { lines, first, most, ordinal, appending }) =
+                self.appending.take()
         {
             // There was a single attempt, because a client was reading along.
             match appending.await {
                 Ok(ids) => self.appended(&lines, Ok(ids), &mut frames),
-                Err(_) => self.start(lines, first, most),
+                Err(_) => self.start(lines, first, most, ordinal),
             }
         }
         let every = self.log.lifetime() / 4;
@@ -363,8 +375,6 @@ pub(super) struct LogReader {
     /// Last event that the client has received.
     position: u64,
     opened: Option<u64>,
-    /// Ordinal of the last event. 0 if the events have no ordinals.
-    ordinal: u64,
     events: mpsc::Receiver<LogEvent>,
     reading: AbortHandle,
     session: Arc<HttpSession>,
@@ -380,7 +390,7 @@ impl LogReader {
         let (sender, events) = mpsc::channel(AHEAD);
         let reading = tokio::spawn(read_along(log.clone(), after, sender, session.revision()));
         let reading = reading.abort_handle();
-        Self { log, position: after, opened, ordinal: 0, events, reading, session }
+        Self { log, position: after, opened, events, reading, session }
     }
 
     /// Returns the handle with which a further reader of the stream ends this reader.
@@ -396,11 +406,7 @@ impl LogReader {
             return Poll::Ready(false);
         }
         while let Some(next) = event {
-            let place = ordinal(&next);
-            let is_repeated = place != 0 && place <= self.ordinal;
-            self.ordinal = self.ordinal.max(place);
             match read(&next) {
-                StreamEvent::Message(_) if is_repeated => {}
                 StreamEvent::Silence => {}
                 StreamEvent::End => return Poll::Ready(false),
                 StreamEvent::Message(line) => {
@@ -436,10 +442,13 @@ async fn read_along(
     sender: mpsc::Sender<LogEvent>,
     revision: Revision,
 ) {
-    let mut follower = log.follow(after);
+    let (mut follower, mut seen) = (log.follow(after), SeenEvents::default());
     loop {
         match tokio::time::timeout(LOOK, follower.next()).await {
             Ok(Ok(event)) => {
+                if seen.add(&event) || event.id <= after {
+                    continue;
+                }
                 if sender.send(event).await.is_err() {
                     return;
                 }

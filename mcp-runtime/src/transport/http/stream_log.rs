@@ -1,7 +1,7 @@
 //! Logs of streams in a store that several nodes share. Any node can read the events of a stream, even after the node that ran its calls
 //! has died.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use mcp_runtime_wire::{Id, Raw, validate};
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,12 @@ impl StreamLog {
     }
 
     fn event(&self, ordinal: u64, line: &[u8], ttl: Duration, most: usize) -> StoreOperation {
-        let mut value = format!("{ordinal} ").into_bytes();
+        let mut value = match self.number {
+            // Several nodes write this stream.
+            0 => format!("{}/{ordinal} ", self.node.id()),
+            _ => format!("{ordinal} "),
+        }
+        .into_bytes();
         value.extend_from_slice(line);
         StoreOperation::append(self.name(), value, ttl, most)
     }
@@ -104,8 +109,8 @@ impl StreamLog {
     }
 
     /// Executes the operations `first`, and appends messages, each with its newline, in the same transaction. The log keeps at most `most`
-    /// events. `ordinal` is the number of events that this writer has appended before, and `None` for a stream with several writers.
-    /// Returns the ids of the events.
+    /// events. `ordinal` is the number of events that this writer has appended before. Returns the ids of the events. If the messages are
+    /// appended again after an error, with the same ordinal, readers skip those that come twice.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -113,14 +118,14 @@ impl StreamLog {
         &self,
         mut first: Vec<StoreOperation>,
         lines: &[u8],
-        ordinal: Option<u64>,
+        ordinal: u64,
         most: usize,
     ) -> Result<Vec<u64>, StoreError> {
         let lines = lines.split_inclusive(|byte| *byte == b'\n');
-        first.extend(lines.zip(1..).map(|(line, at)| {
-            self.event(ordinal.map_or(0, |before| before + at), line, self.ttl, most)
-        }));
-        if ordinal.is_some() {
+        first.extend(
+            lines.zip(1..).map(|(line, at)| self.event(ordinal + at, line, self.ttl, most)),
+        );
+        if self.number != 0 {
             first.push(StoreOperation::Touch { name: self.name(), ttl: self.ttl });
         }
         let outputs = self.execute(first).await?.unwrap_or_default();
@@ -181,26 +186,34 @@ impl StreamLog {
     /// # Errors
     /// The outer error says that the store is unavailable.
     pub(super) async fn check(&self, after: u64) -> Result<Result<u64, Gone>, StoreError> {
-        let look =
-            vec![StoreOperation::get(self.name()), StoreOperation::read(self.name(), after, 1)];
+        // Reads the event itself too, to see whether the log has lost what came after it.
+        let read = StoreOperation::read(self.name(), after.saturating_sub(1), 2);
+        let look = vec![StoreOperation::get(self.name()), read];
         let mut outputs = self.execute(look).await?.unwrap_or_default().into_iter();
-        let (Some(Output::Record(record)), Some(Output::Events { events, last })) =
+        let (Some(Output::Record(record)), Some(Output::Events { events, .. })) =
             (outputs.next(), outputs.next())
         else {
             return Err(StoreError::failed("the store has returned other outputs"));
         };
-        Ok(match events.first() {
+        let continues = match (after, &events[..]) {
+            (0, []) => {
+                return Ok(if record.is_some() || self.number == 0 {
+                    Ok(0)
+                } else {
+                    Err(Gone::Unknown)
+                });
+            }
+            (_, []) => return Ok(Err(Gone::Unknown)),
             // The first event of a stream that answers requests has the ordinal 1.
-            Some(event) if after == 0 && self.number != 0 && ordinal(event) != 1 => {
-                Err(Gone::Forgotten)
+            (0, [first, ..]) => self.number == 0 || ordinal(first) == 1,
+            (_, [first, ..]) if first.id == after + 1 => true,
+            (_, [first, next, ..]) if first.id == after && next.id != after + 1 => {
+                // The store may have lost events between the two. Only a stream with one writer shows whether it has.
+                self.number == 0 || [0, ordinal(first) + 1].contains(&ordinal(next))
             }
-            Some(event) if after != 0 && event.id != after + 1 => Err(Gone::Forgotten),
-            Some(_) => Ok(after),
-            None if after == last && (after != 0 || record.is_some() || self.number == 0) => {
-                Ok(after)
-            }
-            None => Err(Gone::Unknown),
-        })
+            (_, [first, ..]) => first.id == after,
+        };
+        Ok(if continues { Ok(after) } else { Err(Gone::Forgotten) })
     }
 
     /// Returns the id of the last event, or 0 if there is none.
@@ -246,7 +259,10 @@ impl StreamLog {
         }
     }
 
+    /// Follows the log, from an event that shows which of those after the event `after` come twice.
     pub(super) fn follow(&self, after: u64) -> Box<dyn Follower> {
+        // The event itself has the ordinal of its only writer. The last ordinal of each of several writers is anywhere before the event.
+        let after = if self.number == 0 { 0 } else { after.saturating_sub(1) };
         self.node.store().follow(&self.partition, &self.name(), after)
     }
 
@@ -295,9 +311,39 @@ impl StreamLog {
 }
 
 /// Returns the ordinal of an event, or 0 if it has none.
-pub(super) fn ordinal(event: &LogEvent) -> u64 {
-    let digits = event.value.split(|byte| *byte == b' ').next().unwrap_or_default();
-    str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0)
+fn ordinal(event: &LogEvent) -> u64 {
+    place(event).1
+}
+
+/// Returns the node that has written an event, if the stream has several writers, and the ordinal of the event, or 0 if it has none.
+fn place(event: &LogEvent) -> (Option<NodeId>, u64) {
+    let place = event.value.split(|byte| *byte == b' ').next().unwrap_or_default();
+    let place = str::from_utf8(place).unwrap_or_default();
+    let (writer, digits) =
+        place.split_once('/').map_or((None, place), |(node, digits)| (NodeId::parse(node), digits));
+    (writer, digits.parse().unwrap_or(0))
+}
+
+/// Finds events that come twice, because a writer has appended them again after an error.
+#[derive(Default)]
+pub(super) struct SeenEvents {
+    /// Last ordinal, if the stream has one writer, and of each writer, if it has several.
+    last: u64,
+    last_of: HashMap<NodeId, u64>,
+}
+
+impl SeenEvents {
+    /// Adds an event. Returns whether it has come before.
+    pub(super) fn add(&mut self, event: &LogEvent) -> bool {
+        let (writer, ordinal) = place(event);
+        let last = match writer {
+            Some(writer) => self.last_of.entry(writer).or_default(),
+            None => &mut self.last,
+        };
+        let is_repeated = ordinal != 0 && ordinal <= *last;
+        *last = ordinal.max(*last);
+        is_repeated
+    }
 }
 
 /// Returns whether an event is the response to a request.
@@ -315,5 +361,32 @@ pub(super) fn read(event: &LogEvent) -> StreamEvent<'_> {
         [] => StreamEvent::End,
         SILENCE => StreamEvent::Silence,
         line => StreamEvent::Message(line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_of_a_writer_that_comes_twice_is_found_among_those_of_other_writers() {
+        let [one, two] = ["00000000000000aa", "00000000000000bb"];
+        let events = [
+            (format!("{one}/1 a"), false),
+            (format!("{two}/1 b"), false),
+            (format!("{one}/1 a"), true),
+            (format!("{one}/2 c"), false),
+            (format!("{one}/1 a"), true),
+            (format!("{two}/1 b"), true),
+            ("1 d".to_owned(), false),
+            ("1 d".to_owned(), true),
+            ("0 e".to_owned(), false),
+            ("0 e".to_owned(), false),
+        ];
+        let mut seen = SeenEvents::default();
+        for ((value, is_repeated), id) in events.into_iter().zip(1..) {
+            let event = LogEvent { id, value: value.into_bytes() };
+            assert_eq!(seen.add(&event), is_repeated, "event {id}");
+        }
     }
 }
