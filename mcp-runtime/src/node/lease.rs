@@ -108,9 +108,11 @@ impl OtherNodes {
         Renewed { lost, has_reset }
     }
 
-    /// Returns whether it is not known yet which nodes are live.
+    /// Returns whether it is not known which nodes are live: the store was away, and the nodes have not renewed their leases yet, or this node
+    /// itself has not for so long that the store may have been away.
     pub(super) fn is_uncertain(&self) -> bool {
-        self.uncertain_until.is_some_and(|until| Instant::now() < until)
+        let is_late = self.renewed.is_some_and(|at| at.elapsed() > LEASE - RENEWAL);
+        is_late || self.uncertain_until.is_some_and(|until| Instant::now() < until)
     }
 
     /// Removes nodes, and returns those whose loss was not reported yet.
@@ -188,7 +190,11 @@ mod tests {
     async fn no_node_counts_as_dead_while_the_others_renew_their_leases_after_an_outage() {
         let mut others = OtherNodes::default();
         assert_eq!(others.renew(NodeId::of(1), ids(&[1, 2, 3])), lost(&[]));
-        tokio::time::advance(LEASE).await;
+        tokio::time::advance(LEASE - RENEWAL).await;
+        assert!(!others.is_uncertain());
+        tokio::time::advance(RENEWAL).await;
+        // The store may have been away since the last renewal.
+        assert!(others.is_uncertain());
         assert_eq!(others.renew(NodeId::of(1), ids(&[])), lost(&[]));
         assert!(others.is_uncertain());
         tokio::time::advance(RENEWAL).await;

@@ -136,12 +136,20 @@ impl ServerNode {
     /// Fails if the store is unavailable.
     pub(crate) async fn live_nodes(&self) -> Result<BTreeSet<NodeId>, StoreError> {
         let live = lease::live_nodes(&self.state.execute(vec![lease::list()]).await?);
+        self.certain().map(|()| live)
+    }
+
+    /// Checks that nodes without a lease are dead.
+    ///
+    /// # Errors
+    /// Fails if the store was away for so long that all leases may have expired.
+    fn certain(&self) -> Result<(), StoreError> {
         if self.state.others().is_uncertain() {
             return Err(StoreError::unavailable(
                 "the store was away, and the nodes have not renewed their leases yet",
             ));
         }
-        Ok(live)
+        Ok(())
     }
 
     /// Executes operations without conditions in the partition of the nodes.
