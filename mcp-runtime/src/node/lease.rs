@@ -125,9 +125,13 @@ impl OtherNodes {
         Renewed { lost, has_reset, is_late, lacks_origin: self.origin.is_none() }
     }
 
-    /// Returns the time until which it is not known which nodes are live. `None` if it is known.
+    /// Returns the time until which it is not known which nodes are live: the store was away, and the nodes have not renewed their leases yet,
+    /// or this node itself has not for so long that the store may have been away. `None` if it is known.
     pub(super) fn uncertain_until(&self) -> Option<Instant> {
-        self.uncertain_until.filter(|until| Instant::now() < *until)
+        let now = Instant::now();
+        let is_late = self.renewed.is_some_and(|at| now - at > LEASE - RENEWAL);
+        let known = self.uncertain_until.filter(|until| now < *until);
+        known.max(is_late.then_some(now + LEASE))
     }
 
     /// Records that a node has said that it leaves.
@@ -250,7 +254,11 @@ mod tests {
     async fn no_node_counts_as_dead_while_the_others_renew_their_leases_after_an_outage() {
         let mut others = OtherNodes::default();
         assert_eq!(others.renew(NodeId::of(1), found(&[1, 2, 3])), lost(&[]));
-        tokio::time::advance(LEASE).await;
+        tokio::time::advance(LEASE - RENEWAL).await;
+        assert!(others.uncertain_until().is_none());
+        tokio::time::advance(RENEWAL).await;
+        // The store may have been away since the last renewal.
+        assert!(others.uncertain_until().is_some());
         let late = Renewed { is_late: true, ..lost(&[]) };
         assert_eq!(others.renew(NodeId::of(1), found(&[])), late);
         assert!(others.uncertain_until().is_some());

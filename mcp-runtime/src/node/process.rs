@@ -146,12 +146,20 @@ impl ServerNode {
     /// Fails if the store is unavailable.
     pub(crate) async fn live_nodes(&self) -> Result<BTreeSet<NodeId>, StoreError> {
         let live = lease::live_nodes(&self.state.execute(vec![lease::list()]).await?);
+        self.certain().map(|()| live)
+    }
+
+    /// Checks that nodes without a lease are dead.
+    ///
+    /// # Errors
+    /// Fails if the store was away for so long that all leases may have expired.
+    fn certain(&self) -> Result<(), StoreError> {
         if self.uncertain_until().is_some() {
             return Err(StoreError::unavailable(
                 "the store may have been away, and the nodes have not renewed their leases yet",
             ));
         }
-        Ok(live)
+        Ok(())
     }
 
     /// Returns the time until which [`live_nodes`](Self::live_nodes) fails, because live nodes may not have renewed their leases yet. `None` if
