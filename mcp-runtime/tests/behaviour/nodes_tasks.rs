@@ -614,17 +614,26 @@ async fn an_answer_at_another_node_is_not_lost_if_the_answer_of_the_store_is() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_that_cannot_be_read_hold_up_no_others() {
+async fn records_that_cannot_be_read_hold_up_no_messages_about_other_tasks() {
     let ([mut one, mut two], stores, _) = nodes(V5).await;
     let id = begin(&mut one, "asks", json!({})).await;
+    let other = begin(&mut two, "work", json!({ "seconds": 500 })).await;
+    pass(SOON).await;
+    one.start("subscriptions/listen", json!({ "notifications": { "taskIds": [other] } }));
     pass(SOON).await;
     let name = format!("{id}/name");
-    put(&stores[0], &name, "not the answers of a client").await;
-    let message = json!({ "answers": { "owner": "", "id": id, "name": name, "asked": false } });
-    let message = format!("{:016x} tasks {message}", 7);
-    let message = StoreOperation::append("messages", message, Duration::from_secs(600), 16_384);
-    let sent = stores[0].memory.execute(vec![Transaction::on("nodes").then(message)]).await;
-    assert!(sent.unwrap()[0].is_ok());
+    for name in [&name, &other] {
+        put(&stores[0], name, "unreadable").await;
+    }
+    for message in [
+        json!({ "answers": { "owner": "", "id": id, "name": name, "asked": false } }),
+        json!({ "changed": { "owner": "", "id": other, "version": 0 } }),
+    ] {
+        let message = format!("{:016x} tasks {message}", 7);
+        let message = StoreOperation::append("messages", message, Duration::from_secs(600), 16_384);
+        let sent = stores[0].memory.execute(vec![Transaction::on("nodes").then(message)]).await;
+        assert!(sent.unwrap()[0].is_ok());
+    }
     let update = json!({ "taskId": id, "inputResponses": { "a": accept("Al") } });
     two.request("tasks/update", update).await.unwrap();
     assert_eq!(get(&mut two, &id).await["inputRequests"]["a"], Value::Null);
