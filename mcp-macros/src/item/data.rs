@@ -279,6 +279,20 @@ fn is_documented_at_most(attrs: &[Attribute]) -> bool {
     attrs.iter().all(|attr| attr.path().is_ident("doc"))
 }
 
+/// Returns the types in the type of an argument that are not types of std. A reference is an argument only if it refers to a list.
+pub(crate) fn own_types(ty: &Type) -> Vec<Type> {
+    let mut types = Vec::new();
+    match strip_groups(ty) {
+        Type::Reference(reference) => {
+            if let Type::Slice(slice) = strip_groups(&reference.elem) {
+                leaves(&slice.elem, &mut types);
+            }
+        }
+        ty => leaves(ty, &mut types),
+    }
+    types
+}
+
 /// Collects the types that need implementations of the derived traits. For arrays, tuples, lists and maps, it collects the types of the
 /// elements and values.
 fn leaves(ty: &Type, types: &mut Vec<Type>) {
