@@ -267,7 +267,67 @@ impl TestClient {
     #[cfg(feature = "auth")]
     pub fn authorization(&mut self, authorization: crate::auth::Authorization) {
         let authorization = self.started.dispatcher.rights.rules.completed(authorization);
-        self.memory.carrier.authorization = Some(std::sync::Arc::new(authorization));
+        self.extension(authorization);
+    }
+
+    /// Adds an extension to all later requests, like an application or middleware in front of the server. It replaces an extension of the same
+    /// type.
+    ///
+    /// Handlers get the extension as [`Extension<T>`](crate::http::Extension). In all other respects the requests remain those of a client
+    /// without HTTP.
+    ///
+    /// ```
+    /// use mcp_runtime::{http::Extension, prelude::*, testing::TestClient};
+    /// use serde_json::json;
+    ///
+    /// #[derive(Clone)]
+    /// struct User(&'static str);
+    ///
+    /// /// Returns the name of the user.
+    /// #[tool]
+    /// fn whoami(user: Extension<User>) -> &'static str {
+    ///     user.0.0
+    /// }
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let mut client =
+    ///         TestClient::connect(mcp_runtime::server!().items(items![whoami])).await?;
+    ///     client.extension(User("ada"));
+    ///     assert_eq!(client.call("whoami", json!({})).await?.text(), "ada");
+    ///     Ok(())
+    /// }
+    /// ```
+    #[cfg(feature = "http")]
+    pub fn extension<T: Clone + Send + Sync + 'static>(&mut self, extension: T) {
+        self.head().extensions.insert(extension);
+    }
+
+    /// Adds a header to all later requests, for handlers that take `&HeaderMap`. It replaces a header of the same name.
+    ///
+    /// # Panics
+    /// Panics if the name or the value cannot be that of a header.
+    #[cfg(feature = "http")]
+    #[track_caller]
+    pub fn header(&mut self, name: &str, value: &str) {
+        let Ok(header) = http::HeaderName::try_from(name) else {
+            panic!("`{name}` is not the name of a header: it has letters, digits and `-`")
+        };
+        let Ok(value) = http::HeaderValue::try_from(value) else {
+            panic!(
+                "the header `{name}` cannot have the value {value:?}, because of its control characters"
+            )
+        };
+        self.head().headers.insert(header, value);
+    }
+
+    #[cfg(feature = "http")]
+    fn head(&mut self) -> &mut http::request::Parts {
+        let head = self.memory.carrier.in_test.get_or_insert_with(|| {
+            let (head, ()) = http::Request::new(()).into_parts();
+            std::sync::Arc::new(head)
+        });
+        std::sync::Arc::make_mut(head)
     }
 
     /// Returns the protocol revision that this client uses.
