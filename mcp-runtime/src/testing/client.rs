@@ -376,13 +376,14 @@ impl TestClient {
     ///
     /// # Errors
     /// Returns the server's error response. Returns an error with code 0 if the server sends no message for ten seconds, or if it still
-    /// requests input after 100 rounds.
+    /// requests input after 100 rounds. The error then contains the last input requests.
     ///
     /// # Cancel safety
     /// Not cancel safe. If the future is dropped, the server continues to work on the request, and the result is lost. Use
     /// [`start`](TestClient::start) and [`wait`](TestClient::wait) in a `select!`.
     pub async fn request(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
         let mut round = params.clone();
+        let mut last = None;
         for _ in 0..MOST_ROUNDS {
             let ongoing = self.start(method, round);
             let result = self.wait(ongoing).await?;
@@ -390,14 +391,14 @@ impl TestClient {
                 Some(next) => round = next,
                 None => return Ok(result),
             }
+            last = questions(&result);
             // Yields, so that a timeout of the caller can fire between two rounds.
             tokio::task::yield_now().await;
         }
-        Err(RpcError {
-            code: 0,
-            message: format!("the server still asks questions after {MOST_ROUNDS} rounds"),
-            data: None,
-        })
+        // A question that is repeated says why the last answer was not accepted.
+        let last = last.map(|last| format!(": {last}")).unwrap_or_default();
+        let message = format!("the server still asks questions after {MOST_ROUNDS} rounds{last}");
+        Err(RpcError { code: 0, message, data: None })
     }
 
     /// Sends a request without waiting for its result. See [`Ongoing`] for an example.
@@ -747,18 +748,9 @@ impl TestClient {
 
     /// Returns an error that lists the input requests in a result, or `None` if the result contains none.
     pub(super) fn unanswered(result: &Value) -> Option<RpcError> {
-        let questions = result["inputRequests"].as_object()?;
-        let questions: Vec<String> = questions
-            .iter()
-            .map(|(key, question)| match question["params"]["message"].as_str() {
-                Some(message) => format!("`{key}`: {message}"),
-                None => format!("`{key}` ({})", question["method"].as_str().unwrap_or_default()),
-            })
-            .collect();
-        let message = format!(
-            "the server asks questions, but `answer_with` was not called: {}",
-            questions.join("; ")
-        );
+        let questions = questions(result)?;
+        let message =
+            format!("the server asks questions, but `answer_with` was not called: {questions}");
         Some(RpcError { code: 0, message, data: None })
     }
 
@@ -770,6 +762,17 @@ impl TestClient {
         let answers = self.answers_to(&result["inputRequests"]);
         Some(next_round(params, result, answers))
     }
+}
+
+/// Returns the input requests in a result with their keys, as text. Returns `None` if the result contains none.
+fn questions(result: &Value) -> Option<String> {
+    let questions = result["inputRequests"].as_object()?;
+    let shown =
+        questions.iter().map(|(key, question)| match question["params"]["message"].as_str() {
+            Some(message) => format!("`{key}`: {message}"),
+            None => format!("`{key}` ({})", question["method"].as_str().unwrap_or_default()),
+        });
+    Some(shown.collect::<Vec<_>>().join("; "))
 }
 
 /// Returns the parameters of the round after `result`, with the answers to its input requests.
