@@ -137,6 +137,9 @@ fn change_session(
         SessionMethod::Subscribe | SessionMethod::Unsubscribe => Feature::Subscriptions,
     };
     if !feature.is_served(&state.snapshot()) {
+        if feature == Feature::Logging {
+            logging::warn_unless_installed();
+        }
         return Err(unknown_method(request.method).into());
     }
     let params = request.params;
