@@ -395,7 +395,8 @@ async fn run_command(
     let everything = show::ServerLists::ask(client).await.map_err(CommandError::failure)?;
     match command {
         "call" => {
-            let tool = arguments::find(&everything.tools, "name", target, "tool")?;
+            let tool =
+                arguments::find(&everything.tools, target, "tool", (&everything.prompts, "get"))?;
             let given = arguments::for_tool(tool, &client.snapshot(), given)?;
             let params = json!({ "name": target, "arguments": given });
             let called: Called = typed(answers.call(client, "tools/call", params).await?)?;
@@ -405,7 +406,12 @@ async fn run_command(
             Ok(show::content(&called.content))
         }
         "get" => {
-            let prompt = arguments::find(&everything.prompts, "name", target, "prompt")?;
+            let prompt = arguments::find(
+                &everything.prompts,
+                target,
+                "prompt",
+                (&everything.tools, "call"),
+            )?;
             let given = arguments::for_prompt(prompt, given)?;
             let params = json!({ "name": target, "arguments": given });
             let prompted: Prompted = typed(answers.call(client, "prompts/get", params).await?)?;
