@@ -1,7 +1,7 @@
 //! Bodies of the macro entry points. They take tokens of `proc_macro2`, so that tests can call them.
 
 use crate::errors::Errors;
-use crate::item::data::{borrows, derives, without_bounds, without_doubled};
+use crate::item::data::{borrows, derives, take_bounds, without_bounds, without_doubled};
 use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
 use crate::item::impl_block::{self, ImplBlock, Marked};
@@ -100,6 +100,7 @@ pub(crate) fn handlers(attr: TokenStream, tokens: TokenStream) -> TokenStream {
         .filter_map(|marked| method(marked, &block.self_ty, &keys, &errors))
         .collect();
     check::shared(&keys, &block, &items, &errors);
+    check::completions(&items, &errors);
     check::duplicates(&items, &errors);
     let mut all = block.plain();
     match errors.finish() {
@@ -205,14 +206,17 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
         return with_errors(all, errors);
     }
     all.extend(expand::data::data(&root, &derives));
-    let mut item = syn::parse2::<DeriveInput>(tokens.clone());
-    match item.as_mut().ok().and_then(|item| expand::data::promised(&root, item)) {
-        Some(promises) if !promises.is_empty() => {
-            all.extend(item.map(ToTokens::into_token_stream));
-            all.extend(promises);
-        }
-        _ => all.extend(tokens),
+    let mut item = syn::parse2::<DeriveInput>(tokens.clone()).ok();
+    let misplaced = item.as_mut().map(take_bounds).unwrap_or_default();
+    check::data(&misplaced, &errors);
+    let promises = item.as_mut().and_then(|item| expand::data::promised(&root, item));
+    let is_changed =
+        !misplaced.is_empty() || promises.as_ref().is_some_and(|promises| !promises.is_empty());
+    match item.filter(|_| is_changed) {
+        Some(item) => all.extend(item.into_token_stream()),
+        None => all.extend(tokens),
     }
+    all.extend(promises);
     with_errors(all, errors)
 }
 

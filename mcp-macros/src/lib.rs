@@ -472,7 +472,7 @@ pub fn handlers(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `cargo add schemars --features uuid1` for `Uuid`.
 ///
 /// Bounds such as `#[schemars(range(max = 9))]` are part of the schema, but the server does not check them when a call arrives. For bounds
-/// that the server checks, put `#[arg(…)]` on a parameter.
+/// that the server checks, put `#[arg(…)]` on a parameter. On a field of `#[data]`, `#[arg(…)]` is rejected.
 ///
 /// # Keys
 ///

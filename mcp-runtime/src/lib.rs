@@ -392,11 +392,11 @@ pub mod __private {
         call::extract::{
             Args, Borrows, Call, ItemParams as Params, Probe, Running, from_default, from_text,
         },
-        call::read::{Form, FormChoice, choices, field, form},
+        call::read::{BoundedForm, Form, FormChoice, choices, field, form},
         call::reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         item::{
             ArgDef, Completer, InputSchema, Property, Segment, SourceLocation as Origin,
-            VariableKind, judge_text,
+            VariableKind, judge_form, judge_text,
         },
         model::{
             Asks, CachePolicy, Choices, FormSchema, Icon, Rate, Role, TaskSupport, TextFormat,

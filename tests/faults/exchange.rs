@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use axum::Router;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use mcp_runtime::{auth::ProtectedResource, store::SqliteStore};
+use mcp_runtime::{
+    auth::{ProtectedResource, StaticTokens},
+    prelude::*,
+    store::SqliteStore,
+};
 use mcp_runtime_authorization_server::AuthorizationServer;
 use serde_json::json;
 use support::clock::jump;
@@ -342,9 +346,47 @@ fn a_server_that_others_can_reach_says_what_it_is_called() {
         let needs = server(ProtectedResource::new(authorization_server()).require("admin"));
         let problem = needs.bind_http("127.0.0.1:0").await.unwrap_err().to_string();
         assert!(problem.contains(".scope(\"admin\""), "{problem}");
+        let implied = ProtectedResource::new(authorization_server())
+            .implies("notes:write", ["admin"])
+            .require("admin");
+        server(implied).bind_http("127.0.0.1:0").await.unwrap();
         let private = authorization_server().allow_redirect("https://a.example/");
         assert!(start(private, "127.0.0.1:0").await.unwrap_err().contains("private scheme"));
     });
+}
+
+/// Deletes a note.
+#[tool(group = "not offered", scopes("notes:delete"))]
+fn delete() {}
+
+/// Reads a note.
+#[tool(group = "not offered", scopes("notes:raed"))]
+fn misspelt() {}
+
+#[test]
+fn a_scope_of_an_item_that_no_login_can_grant_is_reported_when_the_server_is_built() {
+    let build = |resource: ProtectedResource| {
+        let server = mcp_runtime::server!(group = "not offered");
+        server.auth(resource).build().map(drop).map_err(|error| error.to_string())
+    };
+    let problems = build(authorization_server().into()).unwrap_err();
+    let place = |name: &str| format!("the tool `{name}` at tests/faults/exchange.rs:");
+    for says in [
+        &*place("delete"),
+        " needs the scope `notes:delete`, which the `AuthorizationServer` does not offer: add it with `.scope(\"notes:delete\", \"…\")`",
+        &*place("misspelt"),
+        " needs the scope `notes:raed`, which the `AuthorizationServer` does not offer: did you mean `notes:read`? Otherwise add it with `.scope(\"notes:raed\", \"…\")`",
+    ] {
+        assert!(problems.contains(says), "{says}: {problems}");
+    }
+    let implied = ProtectedResource::new(authorization_server())
+        .implies("notes:write", ["notes:delete", "notes:raed"]);
+    build(implied).unwrap();
+    let offered =
+        authorization_server().scope("notes:delete", "Delete").scope("notes:raed", "Read");
+    build(offered.into()).unwrap();
+    // Tokens of another issuer may grant any scope.
+    build(StaticTokens::new().token("a", "ada").into()).unwrap();
 }
 
 #[test]

@@ -192,7 +192,9 @@ fn a_caller_with_too_few_scopes_is_told_which_scopes_to_ask_for() {
             let says = "the tool `write` needs a token that grants `notes:write` too";
             check_step_up(&refused, says, "notes:write notes:read profile");
             let refused = with("none", call).ask(address).await;
+            let says = "the tool `write` needs a token that grants `notes:write`";
             check_step_up(&refused, says, "notes:write");
+            assert_eq!(refused.json()["error"]["message"], says);
             let both =
                 with("write", way.call("delete", json!({ "owner": "ada" }))).ask(address).await;
             check_step_up(&both, "`notes:delete` too", "notes:write notes:delete notes:read");
@@ -208,7 +210,7 @@ fn a_caller_with_too_few_scopes_is_told_which_scopes_to_ask_for() {
                 ),
             ] {
                 let refused = with("none", way.request(method, params.clone())).ask(address).await;
-                check_step_up(&refused, "`notes:read` too", "notes:read");
+                check_step_up(&refused, "grants `notes:read`", "notes:read");
                 // A token with more scopes than required is accepted.
                 let let_in = with("write", way.request(method, params)).ask(address).await;
                 assert_eq!(let_in.status(), 200, "{method}: {let_in:?}");

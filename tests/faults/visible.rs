@@ -80,7 +80,7 @@ fn lists_can_include_items_that_need_further_scopes() {
             assert_eq!(list(with("none", request), member).await, adas, "{method}");
         }
         let refused = with("none", Way::Alone.call("write", json!({}))).ask(served.address).await;
-        check_step_up(&refused, "`notes:write` too", "notes:write");
+        check_step_up(&refused, "grants `notes:write`", "notes:write");
         served.end().await;
     });
 }

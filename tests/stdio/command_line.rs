@@ -384,6 +384,12 @@ fn errors_of_the_command_line_suggest_a_correction() {
     check_refused(&["read"], USAGE, &["`read` needs an argument: `read URI`"]);
     check_refused(&["get"], USAGE, &["`get` needs an argument: `get PROMPT [NAME=VALUE …]`"]);
     check_refused(&["call", "repaet"], USAGE, &["unknown tool `repaet`; did you mean `repeat`?"]);
+    check_refused(&["call", "greet"], USAGE, &["unknown tool `greet`; did you mean `get greet`?"]);
+    check_refused(
+        &["get", "repeat"],
+        USAGE,
+        &["unknown prompt `repeat`; did you mean `call repeat`?"],
+    );
     check_refused(&["get", "great"], USAGE, &["unknown prompt `great`; did you mean `greet`?"]);
     check_refused(
         &["call", "repeat", "wrod=a", "times=1"],
@@ -416,12 +422,20 @@ fn a_list_or_an_object_that_is_not_json_gets_an_example() {
     check_refused(
         &["call", "seat", "guests=Ada,Bob", table],
         USAGE,
-        &["`guests` is not JSON: expected value at line 1", "\nwrite it as in guests='[\"…\"]'\n"],
+        &["`guests` is not JSON: a list starts with `[`", "\nwrite it as in guests='[\"…\"]'\n"],
     );
     check_refused(
         &["call", "seat", guests, "table={seats:2}"],
         USAGE,
         &["`table` is not JSON: key must be a string", "\nwrite it as in table='{\"seats\":0}'\n"],
+    );
+    check_refused(
+        &["call", "seat", guests, "table=two"],
+        USAGE,
+        &[
+            "`table` is not JSON: an object starts with `{`",
+            "\nwrite it as in table='{\"seats\":0}'\n",
+        ],
     );
 }
 

@@ -4,8 +4,9 @@
 use crate::errors::Errors;
 use crate::item::impl_block::ImplBlock;
 use crate::item::{Item, Kind};
+use crate::keys::arg::Completer;
 use crate::keys::attributes::ItemKeys;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use syn::spanned::Spanned as _;
 use syn::{GenericParam, Ident};
 
@@ -66,6 +67,22 @@ pub(crate) fn shared(keys: &ItemKeys, block: &ImplBlock, items: &[Item<'_>], err
         subscribe audience priority strict lenient schema
     }
     useless(keys.icon.first().map(|icon| &icon.key), &|own| !own.icon.is_empty());
+}
+
+/// Reports the bare name of a method with `#[completion]` in `#[complete(…)]`, where it would be the name of a function beside the block.
+pub(crate) fn completions(items: &[Item<'_>], errors: &Errors) {
+    let methods = items.iter().filter(|item| item.kind == Kind::Completion);
+    let methods: HashSet<&Ident> = methods.map(|item| &item.function.sig.ident).collect();
+    let completers = items.iter().flat_map(|item| &item.params).filter_map(|param| {
+        match &param.keys.complete.as_ref()?.value {
+            Completer::Function(path) => path.get_ident(),
+            Completer::Values(_) => None,
+        }
+    });
+    for name in completers.filter(|name| methods.contains(name)) {
+        let message = format!("`{name}` is a method of this block: write `Self::{name}`");
+        errors.at(name.span(), message);
+    }
 }
 
 /// Reports two items of the same kind and group that have the same name or URI. Items with `cfg` are not checked, because they may exclude

@@ -9,9 +9,9 @@ mod types;
 use crate::errors::Errors;
 use crate::item::Item;
 
-pub(crate) use handlers::{check as handlers, duplicates, shared};
+pub(crate) use handlers::{check as handlers, completions, duplicates, shared};
 pub(crate) use params::refused_by_rustc;
-pub(crate) use types::{form, schema};
+pub(crate) use types::{data, form, schema};
 
 /// Reports all mistakes of an item.
 pub(crate) fn check(item: &Item<'_>, errors: &Errors) {

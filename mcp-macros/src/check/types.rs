@@ -15,6 +15,16 @@ use syn::{
     Token,
 };
 
+/// Reports attributes `#[arg(…)]` on the fields of a type with `#[data]`.
+pub(crate) fn data(misplaced: &[Attribute], errors: &Errors) {
+    for attr in misplaced {
+        errors.at(
+            attr.path().span(),
+            "`#[arg]` works on parameters, and on fields of `#[form]`: remove it here, and check this field in the function",
+        );
+    }
+}
+
 /// Reports the mistakes in a form that its syntax reveals. The compiler checks the types of the fields later, in the generated code.
 pub(crate) fn form(form: &Form<'_>, errors: &Errors) {
     if let Some(parameter) = form.generics.params.first() {

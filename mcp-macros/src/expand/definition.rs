@@ -276,7 +276,11 @@ pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenSt
         let judged = fields.iter().filter_map(Field::judged_text);
         return Some(judged.collect());
     }
-    let form = schema_form(item)?;
+    let forms: TokenStream = match item.kind {
+        Kind::Tool => fields.iter().map(Field::judged_forms).collect(),
+        _ => TokenStream::new(),
+    };
+    let Some(form) = schema_form(item) else { return Some(forms) };
     let is_demanded = form == SchemaForm::Static;
     let input = has_input(item).then(|| {
         let properties = fields.iter().filter_map(|field| field.property(is_demanded));
@@ -292,6 +296,7 @@ pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenSt
         is_demanded.then(|| quote_spanned!(span=> .demanded(__mcp::Probe::<#ty>::HAS_OUTPUT)));
     let known = quote_spanned!(span=> __mcp::Probe::<#ty>::OUTPUT #demanded);
     Some(quote_spanned! {here()=>
+        #forms
         #input
         static __OUTPUT: __mcp::ConstantOutput = #known;
         static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();

@@ -1,7 +1,7 @@
 //! `#[form]`: generates an impl with the schema of a form, and the attributes of serde and schemars that replace `#[arg]`.
 //!
 //! If a form is an argument or a result, serde reads it and schemars describes it. The generated attributes contain no bounds, because the
-//! server checks the bounds only in the answers of users.
+//! server checks the bounds only in the answers of users. A form with bounds is not accepted as an argument.
 
 use super::snippets::{at, description, doc, here, text};
 use crate::docs::Doc;
@@ -20,10 +20,11 @@ pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
     let ident = form.ident;
     let body = match &form.shape {
         FormShape::Struct { named, fields, .. } => {
-            let defaults = defaults(form, fields);
+            let (defaults, bounded) = (defaults(form, fields), bounded(form, fields));
             let fields = named.iter().map(field);
             quote_spanned! {here()=>
                 #defaults
+                #bounded
                 impl __mcp::Form for #ident {
                     fn schema() -> &'static __mcp::FormSchema {
                         static __SCHEMA: __mcp::OnceLock<__mcp::FormSchema> = __mcp::OnceLock::new();
@@ -234,6 +235,19 @@ fn defaults(form: &Form<'_>, fields: &syn::Fields) -> Option<TokenStream> {
     let made: Vec<_> = made.collect();
     let ident = form.ident;
     (!made.is_empty()).then(|| quote_spanned!(here()=> impl #ident { #(#made)* }))
+}
+
+/// Generates the impl that names the first field with a bound, because a form with bounds cannot be an argument.
+fn bounded(form: &Form<'_>, fields: &syn::Fields) -> Option<TokenStream> {
+    let FormShape::Struct { named, .. } = &form.shape else { return None };
+    let is_bounded = |named: &Named<'_>| named.keys.range.is_some() || named.keys.len.is_some();
+    let (field, _) = fields.iter().zip(named).find(|(_, named)| is_bounded(named))?;
+    let (ident, name) = (form.ident, field.ident.as_ref()?.unraw().to_string());
+    Some(quote_spanned! {here()=>
+        impl __mcp::BoundedForm for #ident {
+            const FIELD: &'static str = #name;
+        }
+    })
 }
 
 fn function(field: &Ident) -> Ident {

@@ -3,6 +3,7 @@
 use super::mark::marked;
 use super::snippets::{at, description, here, reexport, root_text, text};
 use crate::errors::position;
+use crate::item::data::own_types;
 use crate::item::tokens::outside;
 use crate::item::{Item, Mode, Param, Place, Role};
 use crate::keys::arg::{Completer, DefaultValue};
@@ -160,6 +161,20 @@ impl Field<'_> {
                 __mcp::Probe::<#ty>::PARAM
             );
         })
+    }
+
+    /// Generates the checks that no type of the parameter is a form with bounds, which the server would not check in an argument. Types of
+    /// std are left out.
+    pub(super) fn judged_forms(&self) -> TokenStream {
+        let Place::Typed(_, ty) = self.param.place else { return TokenStream::new() };
+        let (span, arg) = (self.span(), self.arg());
+        let judged = own_types(ty).into_iter().map(|ty| {
+            let ty = self.outside(&ty);
+            quote_spanned! {span=>
+                const _: () = __mcp::judge_form(#arg, __mcp::Probe::<#ty>::BOUND);
+            }
+        });
+        judged.collect()
     }
 
     pub(super) fn read(&self) -> TokenStream {

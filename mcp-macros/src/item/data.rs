@@ -2,6 +2,7 @@
 
 use super::function::{keyword, keyword_span};
 use crate::errors::Errors;
+use crate::keys::tables;
 use crate::syntax::{find, path_of, regroup, strip_groups};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
@@ -156,6 +157,37 @@ pub(crate) fn without_bounds(item: &mut DeriveInput) {
     }
 }
 
+/// Removes attributes `#[arg(…)]` with a key of ours from the fields, and returns them. clap has an attribute of the same name, whose keys
+/// differ from ours.
+pub(crate) fn take_bounds(item: &mut DeriveInput) -> Vec<Attribute> {
+    let fields: Box<dyn Iterator<Item = &mut Field>> = match &mut item.data {
+        Data::Struct(data) => Box::new(data.fields.iter_mut()),
+        Data::Enum(data) => {
+            Box::new(data.variants.iter_mut().flat_map(|variant| &mut variant.fields))
+        }
+        Data::Union(_) => return Vec::new(),
+    };
+    let all = fields.flat_map(|field| {
+        let (ours, others) = std::mem::take(&mut field.attrs).into_iter().partition(is_argument);
+        field.attrs = others;
+        let ours: Vec<Attribute> = ours;
+        ours
+    });
+    all.collect()
+}
+
+/// Whether the attribute is `#[arg(…)]` with a key of ours. `name` does not count, because clap has that key too.
+fn is_argument(attr: &Attribute) -> bool {
+    let Meta::List(list) = &attr.meta else { return false };
+    let tokens: Vec<TokenTree> = list.tokens.clone().into_iter().collect();
+    let mut pairs =
+        tokens.split(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ','));
+    let names = tables::ARG.names.iter().chain(tables::FORM_FIELD.names);
+    let is_ours = |word: &Ident| names.clone().any(|name| *name != "name" && word == name);
+    attr.path().is_ident("arg")
+        && pairs.any(|pair| matches!(pair.first(), Some(TokenTree::Ident(word)) if is_ours(word)))
+}
+
 /// Whether the type has a field that borrows from serde's input. A `Cow` borrows only if its field has `#[serde(borrow)]`.
 pub(crate) fn borrows(item: &DeriveInput) -> bool {
     let is_lent = item.generics.lifetimes().next().is_some();
@@ -245,6 +277,20 @@ fn keys(attr: &Attribute) -> Vec<String> {
 
 fn is_documented_at_most(attrs: &[Attribute]) -> bool {
     attrs.iter().all(|attr| attr.path().is_ident("doc"))
+}
+
+/// Returns the types in the type of an argument that are not types of std. A reference is an argument only if it refers to a list.
+pub(crate) fn own_types(ty: &Type) -> Vec<Type> {
+    let mut types = Vec::new();
+    match strip_groups(ty) {
+        Type::Reference(reference) => {
+            if let Type::Slice(slice) = strip_groups(&reference.elem) {
+                leaves(&slice.elem, &mut types);
+            }
+        }
+        ty => leaves(ty, &mut types),
+    }
+    types
 }
 
 /// Collects the types that need implementations of the derived traits. For arrays, tuples, lists and maps, it collects the types of the

@@ -22,7 +22,10 @@ pub(crate) const TOOL: Table = Table {
         name title description icon read_only destructive idempotent open_world blocking timeout rate concurrency scopes auth asks single_use task
         order group meta strict lenient schema input_schema crate
     },
-    refused: &[],
+    refused: &[(
+        "annotations",
+        "its members are keys; write `read_only`, `destructive`, `idempotent`, `open_world` or `title`",
+    )],
     hint: None,
 };
 
@@ -32,7 +35,7 @@ pub(crate) const RESOURCE: Table = Table {
         name title description icon mime_type size blocking timeout rate concurrency scopes auth asks order group cache subscribe audience priority
         meta crate
     },
-    refused: &[],
+    refused: &[("annotations", "its members are keys; write `audience` or `priority`")],
     hint: None,
 };
 

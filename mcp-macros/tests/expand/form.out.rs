@@ -37,6 +37,9 @@ const _: () = {
             ::core::convert::Into::into("nobody")
         }
     }
+    impl __mcp::BoundedForm for Booking {
+        const FIELD: &'static str = "name";
+    }
     impl __mcp::Form for Booking {
         fn schema() -> &'static __mcp::FormSchema {
             static __SCHEMA: __mcp::OnceLock<__mcp::FormSchema> = __mcp::OnceLock::new();

@@ -109,6 +109,7 @@ const __mcp_tool_add: ::mcp_runtime::__private::Registered = {
                 }
             })
     }
+    const _: () = __mcp::judge_form(&__ARGS[3], __mcp::Probe::<State<Db>>::BOUND);
     static __INPUT: __mcp::InputSchema = __mcp::InputSchema::new(
         &[
             __mcp::Property::new(

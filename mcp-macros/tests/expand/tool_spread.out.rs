@@ -77,6 +77,8 @@ const __mcp_tool_find: ::mcp_runtime::__private::Registered = {
                 __reply => __mcp::tool_reply::<String>(__reply),
             })
     }
+    const _: () = __mcp::judge_form(&__ARGS[1], __mcp::Probe::<Key>::BOUND);
+    const _: () = __mcp::judge_form(&__ARGS[2], __mcp::Probe::<Date>::BOUND);
     static __INPUT: __mcp::InputSchema = __mcp::InputSchema::new(
         &[
             __mcp::Property::new(

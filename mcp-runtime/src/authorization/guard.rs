@@ -148,7 +148,8 @@ impl Rules {
         if !lacking.is_empty() {
             let scopes = combined_scopes(needed(), caller.granted());
             let lacking = combined_scopes(lacking, []);
-            let why = format!("the {kind} `{item}` needs a token that grants `{lacking}` too");
+            let too = if caller.granted().next().is_some() { " too" } else { "" };
+            let why = format!("the {kind} `{item}` needs a token that grants `{lacking}`{too}");
             return Err(AuthRefusal::Insufficient { why, scopes }.into());
         }
         self.ask(guard, caller, access)

@@ -5,6 +5,7 @@ use std::{borrow::Cow, fmt, net::IpAddr, sync::Arc, time::SystemTime};
 
 use bytes::Bytes;
 use http::{header, request::Parts};
+use mcp_runtime_contract::suggest::nearest;
 use serde::Serialize;
 
 use super::{
@@ -388,15 +389,24 @@ impl ProtectedResource {
 
     /// Returns an error message if every request needs a scope that the authorization server cannot grant.
     fn ungranted_scope(&self) -> Option<String> {
-        let granted = self.pages.as_ref()?.scopes();
-        let is_granted = |scope: &&str| {
-            granted.iter().any(|granted| granted == scope)
-                || self.hierarchy.scopes().any(|other| other == *scope)
+        let problem = self.required().find_map(|scope| self.grant_problem(scope))?;
+        Some(format!("every request needs {problem}"))
+    }
+
+    /// Describes the problem with a scope that an item or every request needs: no login at the authorization server can grant the scope.
+    /// Returns `None` if a login can, or if the tokens come from another authorization server.
+    pub(crate) fn grant_problem(&self, scope: &str) -> Option<String> {
+        let offered = self.pages.as_ref()?.scopes();
+        let is_offered = |scope: &str| offered.iter().any(|offered| offered == scope);
+        if self.hierarchy.satisfies(is_offered, scope) {
+            return None;
+        }
+        let add = format!("add it with `.scope(\"{scope}\", \"…\")`");
+        let fix = match nearest(scope, offered.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`? Otherwise {add}"),
+            None => add,
         };
-        let missing = self.required().find(|scope| !is_granted(scope))?;
-        Some(format!(
-            "every request needs the scope `{missing}`, which the `AuthorizationServer` cannot grant: add it with `.scope(\"{missing}\", \"…\")`"
-        ))
+        Some(format!("the scope `{scope}`, which the `AuthorizationServer` does not offer: {fix}"))
     }
 
     /// Prepares the authorization server, if there is one.

@@ -133,7 +133,7 @@ impl<F: Future> Opening for F {
 /// Output of the future that the closure of `setup` returns: a `Result` with the state.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`setup` returns a `Result`, and `{Self}` is none",
+    message = "`setup` returns a `Result`, and `{Self}` is not a `Result`",
     label = "`setup` can fail",
     note = "return `Ok(…)`, as in `.setup(async || Ok::<_, Error>(Db::new()))`; what need not be waited for is given with `.state(…)`"
 )]

@@ -21,10 +21,12 @@ impl Builder {
     /// Tasks, sessions and other state that a call creates belong only to the caller's [`Principal`](crate::auth::Principal).
     ///
     /// A request without a valid token gets a 401 response, which tells the client where to get a token. Clients find the same information
-    /// in the metadata document at `/.well-known/oauth-protected-resource`, with and without the path of the endpoint.
+    /// in the metadata document at `/.well-known/oauth-protected-resource/mcp`, which ends with the path of the endpoint. A server that
+    /// listens itself also serves the document without this path. A router leaves the shorter path to its application, which may have
+    /// several servers.
     ///
     /// Over stdio this setting has no effect, because credentials come from the environment there. [`build`](Self::build) rejects a second
-    /// call of this method.
+    /// call of this method. It also rejects an item with a scope that an `AuthorizationServer` in this process does not offer.
     ///
     /// Specification: Base protocol, Authorization.
     ///
@@ -113,6 +115,14 @@ impl Builder {
             let places = places.join(", ");
             format!("{places} {verb} restricted to some callers, but the server verifies no tokens: {FIX}")
         })
+    }
+
+    /// Returns the scopes of an item that no login at the server's own authorization server can grant, as problems to report.
+    pub(super) fn ungranted_scopes(&self, entry: &Entry) -> impl Iterator<Item = String> {
+        let protected = self.http.protected.as_ref();
+        let problems = entry.scopes().filter_map(move |scope| protected?.grant_problem(scope));
+        problems
+            .map(|problem| format!("the {} {} needs {problem}", entry.kind_name(), entry.place()))
     }
 
     pub(super) fn rules(&mut self) -> Rules {

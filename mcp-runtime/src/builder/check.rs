@@ -90,7 +90,10 @@ pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
         entry.default_profile(builder.profile);
         entry.default_rates(builder.rates);
         #[cfg(feature = "auth")]
-        entry.default_guard(!builder.policies.is_empty());
+        {
+            entry.default_guard(!builder.policies.is_empty());
+            found.problems.extend(builder.ungranted_scopes(&entry));
+        }
         if let Some(problem) = rounds_problem(builder, &entry) {
             found.problems.push(format!("{}: {problem}", def.origin));
         }

@@ -10,17 +10,25 @@ use super::{
 };
 use crate::{catalog::Snapshot, model::ListKind};
 
+/// Finds an item of the kind `what` by its name. `others` are the items of another kind, with the command for them.
+///
+/// # Errors
+/// Fails if no item of this kind has the name. The error names the command for an item of the other kind, or a similar name.
 pub(super) fn find<'a>(
     list: &'a [Value],
-    key: &str,
     name: &str,
     what: &str,
+    (others, command): (&[Value], &str),
 ) -> Result<&'a Value, CommandError> {
-    if let Some(found) = list.iter().find(|item| member(item, key) == name) {
+    let is_called = |item: &&Value| member(item, "name") == name;
+    if let Some(found) = list.iter().find(is_called) {
         return Ok(found);
     }
-    let names = || list.iter().map(|item| member(item, key));
+    let names = || list.iter().map(|item| member(item, "name"));
     Err(CommandError::usage(match nearest(name, names()) {
+        _ if others.iter().any(|item| is_called(&item)) => {
+            format!("unknown {what} `{name}`; did you mean `{command} {name}`?")
+        }
         Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
         None if list.is_empty() => format!("unknown {what} `{name}`: this server has none"),
         None => {
@@ -77,10 +85,21 @@ fn value(name: &str, text: &str, schema: &Value) -> Result<Value, CommandError> 
     }
     match (serde_json::from_str(text), kind) {
         (Ok(json), _) => Ok(json),
-        (Err(error), Some("array" | "object")) => Err(CommandError::usage(format!(
-            "`{name}` is not JSON: {error}\nwrite it as in {name}='{}'",
-            show::example_of(schema)
-        ))),
+        (Err(error), Some(kind @ ("array" | "object"))) => {
+            let why = match kind {
+                "array" if !text.trim_start().starts_with('[') => {
+                    "a list starts with `[`".to_owned()
+                }
+                "object" if !text.trim_start().starts_with('{') => {
+                    "an object starts with `{`".to_owned()
+                }
+                _ => error.to_string(),
+            };
+            Err(CommandError::usage(format!(
+                "`{name}` is not JSON: {why}\nwrite it as in {name}='{}'",
+                show::example_of(schema)
+            )))
+        }
         (Err(_), _) => Ok(text.into()),
     }
 }

@@ -91,12 +91,14 @@ async fn result_of(
     let everything = show::ServerLists::ask(client).await.map_err(CommandError::failure)?;
     match trial {
         Trial::Call => {
-            let tool = arguments::find(&everything.tools, "name", target, "tool")?;
+            let prompts = (&*everything.prompts, "get");
+            let tool = arguments::find(&everything.tools, target, "tool", prompts)?;
             let given = arguments::for_tool(tool, &client.snapshot(), given)?;
             answers.call(client, "tools/call", json!({ "name": target, "arguments": given })).await
         }
         Trial::Get => {
-            let prompt = arguments::find(&everything.prompts, "name", target, "prompt")?;
+            let tools = (&*everything.tools, "call");
+            let prompt = arguments::find(&everything.prompts, target, "prompt", tools)?;
             let given = arguments::for_prompt(prompt, given)?;
             answers.call(client, "prompts/get", json!({ "name": target, "arguments": given })).await
         }

@@ -153,6 +153,20 @@ pub const fn judge_text(arg: &'static ArgDef, is_made: bool, param: Param) {
     }
 }
 
+/// Checks an argument of a tool. `bound` is the first field with a bound if the type is a form.
+#[track_caller]
+pub const fn judge_form(arg: &'static ArgDef, bound: Option<&'static str>) {
+    if let Some(field) = bound {
+        panic_with(&[
+            "the server checks the bounds of a form only in answers of users, not in the argument `",
+            arg.name,
+            "`: take the field `",
+            field,
+            "` as a parameter with its own `#[arg(…)]`, or another type with `#[data]`",
+        ]);
+    }
+}
+
 const fn can_have_header(node: &Node) -> bool {
     matches!(node.kind(), SchemaKind::String | SchemaKind::Integer | SchemaKind::Boolean)
 }

@@ -9,6 +9,6 @@ mod source;
 pub(crate) mod template;
 
 pub use arg::{ArgDef, Completer};
-pub use input::{InputSchema, Param, Property, judge_text};
+pub use input::{InputSchema, Param, Property, judge_form, judge_text};
 pub use source::{SourceLocation, trim_doc};
 pub use template::{Segment, VariableKind};

@@ -23,8 +23,9 @@ use crate::{
 /// Creates a layer that sends the `tracing` events of a call to its client, if the client has asked for log messages.
 ///
 /// `.run()` installs this layer, together with output on stderr, unless the program has set a global subscriber of its own. Such a program
-/// adds this layer to its subscriber. The server advertises the capability `logging` only if the layer is installed. While no client has
-/// asked for log messages, an event that no other layer records costs only the relaxed load that `tracing` itself does.
+/// adds this layer to its subscriber. The server advertises the capability `logging` only if the layer is installed. If a client asks for log
+/// messages and the layer is missing, the server logs a warning, once for each process. While no client has asked for log messages, an
+/// event that no other layer records costs only the relaxed load that `tracing` itself does.
 ///
 /// Clients receive the events of the server's own code. Events from mcp-runtime and from the crates that it uses, such as tokio and hyper,
 /// are never sent to clients. With `.run()`, they are written to stderr, where `RUST_LOG` filters them.

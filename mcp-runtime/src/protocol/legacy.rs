@@ -75,7 +75,11 @@ pub(super) fn answer_request(
     };
     let terms = state.session().terms();
     let Some(terms) = terms else {
-        let text = format!("`{}` before `initialize`: the session has not begun", request.method);
+        let text = format!(
+            "`{}` before `initialize`: the session has not begun; send `initialize` first, or name the revision {} in `_meta`, which needs no session",
+            request.method,
+            Revision::MODERN[0].name()
+        );
         let error = Error::of(ErrorKind::InvalidRequest, text);
         return request.refuse(state.revision(), &error);
     };
@@ -137,6 +141,9 @@ fn change_session(
         SessionMethod::Subscribe | SessionMethod::Unsubscribe => Feature::Subscriptions,
     };
     if !feature.is_served(&state.snapshot()) {
+        if feature == Feature::Logging {
+            logging::warn_unless_installed();
+        }
         return Err(unknown_method(request.method).into());
     }
     let params = request.params;

@@ -267,7 +267,67 @@ impl TestClient {
     #[cfg(feature = "auth")]
     pub fn authorization(&mut self, authorization: crate::auth::Authorization) {
         let authorization = self.started.dispatcher.rights.rules.completed(authorization);
-        self.memory.carrier.authorization = Some(std::sync::Arc::new(authorization));
+        self.extension(authorization);
+    }
+
+    /// Adds an extension to all later requests, like an application or middleware in front of the server. It replaces an extension of the same
+    /// type.
+    ///
+    /// Handlers get the extension as [`Extension<T>`](crate::http::Extension). In all other respects the requests remain those of a client
+    /// without HTTP.
+    ///
+    /// ```
+    /// use mcp_runtime::{http::Extension, prelude::*, testing::TestClient};
+    /// use serde_json::json;
+    ///
+    /// #[derive(Clone)]
+    /// struct User(&'static str);
+    ///
+    /// /// Returns the name of the user.
+    /// #[tool]
+    /// fn whoami(user: Extension<User>) -> &'static str {
+    ///     user.0.0
+    /// }
+    ///
+    /// #[tokio::main(flavor = "current_thread")]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let mut client =
+    ///         TestClient::connect(mcp_runtime::server!().items(items![whoami])).await?;
+    ///     client.extension(User("ada"));
+    ///     assert_eq!(client.call("whoami", json!({})).await?.text(), "ada");
+    ///     Ok(())
+    /// }
+    /// ```
+    #[cfg(feature = "http")]
+    pub fn extension<T: Clone + Send + Sync + 'static>(&mut self, extension: T) {
+        self.head().extensions.insert(extension);
+    }
+
+    /// Adds a header to all later requests, for handlers that take `&HeaderMap`. It replaces a header of the same name.
+    ///
+    /// # Panics
+    /// Panics if the name or the value cannot be that of a header.
+    #[cfg(feature = "http")]
+    #[track_caller]
+    pub fn header(&mut self, name: &str, value: &str) {
+        let Ok(header) = http::HeaderName::try_from(name) else {
+            panic!("`{name}` is not the name of a header: it has letters, digits and `-`")
+        };
+        let Ok(value) = http::HeaderValue::try_from(value) else {
+            panic!(
+                "the header `{name}` cannot have the value {value:?}, because of its control characters"
+            )
+        };
+        self.head().headers.insert(header, value);
+    }
+
+    #[cfg(feature = "http")]
+    fn head(&mut self) -> &mut http::request::Parts {
+        let head = self.memory.carrier.in_test.get_or_insert_with(|| {
+            let (head, ()) = http::Request::new(()).into_parts();
+            std::sync::Arc::new(head)
+        });
+        std::sync::Arc::make_mut(head)
     }
 
     /// Returns the protocol revision that this client uses.
@@ -316,13 +376,14 @@ impl TestClient {
     ///
     /// # Errors
     /// Returns the server's error response. Returns an error with code 0 if the server sends no message for ten seconds, or if it still
-    /// requests input after 100 rounds.
+    /// requests input after 100 rounds. The error then contains the last input requests.
     ///
     /// # Cancel safety
     /// Not cancel safe. If the future is dropped, the server continues to work on the request, and the result is lost. Use
     /// [`start`](TestClient::start) and [`wait`](TestClient::wait) in a `select!`.
     pub async fn request(&mut self, method: &str, params: Value) -> Result<Value, RpcError> {
         let mut round = params.clone();
+        let mut last = None;
         for _ in 0..MOST_ROUNDS {
             let ongoing = self.start(method, round);
             let result = self.wait(ongoing).await?;
@@ -330,14 +391,14 @@ impl TestClient {
                 Some(next) => round = next,
                 None => return Ok(result),
             }
+            last = questions(&result);
             // Yields, so that a timeout of the caller can fire between two rounds.
             tokio::task::yield_now().await;
         }
-        Err(RpcError {
-            code: 0,
-            message: format!("the server still asks questions after {MOST_ROUNDS} rounds"),
-            data: None,
-        })
+        // A question that is repeated says why the last answer was not accepted.
+        let last = last.map(|last| format!(": {last}")).unwrap_or_default();
+        let message = format!("the server still asks questions after {MOST_ROUNDS} rounds{last}");
+        Err(RpcError { code: 0, message, data: None })
     }
 
     /// Sends a request without waiting for its result. See [`Ongoing`] for an example.
@@ -687,18 +748,9 @@ impl TestClient {
 
     /// Returns an error that lists the input requests in a result, or `None` if the result contains none.
     pub(super) fn unanswered(result: &Value) -> Option<RpcError> {
-        let questions = result["inputRequests"].as_object()?;
-        let questions: Vec<String> = questions
-            .iter()
-            .map(|(key, question)| match question["params"]["message"].as_str() {
-                Some(message) => format!("`{key}`: {message}"),
-                None => format!("`{key}` ({})", question["method"].as_str().unwrap_or_default()),
-            })
-            .collect();
-        let message = format!(
-            "the server asks questions, but `answer_with` was not called: {}",
-            questions.join("; ")
-        );
+        let questions = questions(result)?;
+        let message =
+            format!("the server asks questions, but `answer_with` was not called: {questions}");
         Some(RpcError { code: 0, message, data: None })
     }
 
@@ -710,6 +762,17 @@ impl TestClient {
         let answers = self.answers_to(&result["inputRequests"]);
         Some(next_round(params, result, answers))
     }
+}
+
+/// Returns the input requests in a result with their keys, as text. Returns `None` if the result contains none.
+fn questions(result: &Value) -> Option<String> {
+    let questions = result["inputRequests"].as_object()?;
+    let shown =
+        questions.iter().map(|(key, question)| match question["params"]["message"].as_str() {
+            Some(message) => format!("`{key}`: {message}"),
+            None => format!("`{key}` ({})", question["method"].as_str().unwrap_or_default()),
+        });
+    Some(shown.collect::<Vec<_>>().join("; "))
 }
 
 /// Returns the parameters of the round after `result`, with the answers to its input requests.

@@ -11,7 +11,12 @@ use serde_json::json;
 use crate::support::{both_eras, connect, refused, said};
 
 #[derive(Clone)]
-struct User;
+struct User(&'static str);
+
+#[tool]
+fn reads(user: Extension<User>, headers: &HeaderMap) -> String {
+    format!("{} {:?}", user.0.0, headers.get("x-tenant"))
+}
 
 #[tool]
 fn heads(headers: &HeaderMap, ctx: &Context) -> String {
@@ -29,6 +34,15 @@ both_eras! {
     async fn a_call_without_http_has_no_headers(revision) {
         let mut client = connect(server!().items(items![heads]), revision).await;
         assert_eq!(said(&mut client, "heads", json!({})).await, "0 0");
+    }
+
+    async fn a_test_sets_extensions_and_headers(revision) {
+        let mut client = connect(server!().items(items![reads]), revision).await;
+        client.extension(User("ada"));
+        assert_eq!(said(&mut client, "reads", json!({})).await, "ada None");
+        client.header("X-Tenant", "one");
+        client.extension(User("bob"));
+        assert_eq!(said(&mut client, "reads", json!({})).await, "bob Some(\"one\")");
     }
 
     async fn a_missing_extension_is_an_internal_error(revision) {

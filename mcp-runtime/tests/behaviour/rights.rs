@@ -187,6 +187,15 @@ both_eras! {
             .await;
     }
 
+    async fn a_header_alone_does_not_make_the_server_check_the_caller(revision) {
+        let mut client = connect(all_items(&Runs::default()), revision).await;
+        let all = listed(&mut client).await;
+        client.header("x-tenant", "one");
+        assert_eq!(listed(&mut client).await, all);
+        client.authorization(ada(&[]));
+        assert_ne!(listed(&mut client).await, all);
+    }
+
     async fn forbidden_items_do_not_run(revision) {
         let runs = Runs::default();
         let mut client = connect(all_items(&runs), revision).await;

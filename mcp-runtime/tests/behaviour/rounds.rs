@@ -209,6 +209,17 @@ async fn an_answer_that_cannot_be_read_is_asked_for_again_with_the_reason() {
     assert!(messages[2].contains("\"x\"") && !messages[2].contains("70000"), "{messages:?}");
 }
 
+#[tokio::test]
+async fn a_test_whose_answers_are_never_accepted_learns_the_reason() {
+    let server = server!().items(items![listens]);
+    let can = json!({ "elicitation": {} });
+    let mut client = TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
+    client.answer_with(|_, _| json!({ "action": "accept", "content": { "port": "x" } }));
+    let error = client.call("listens", json!({})).await.unwrap_err();
+    let says = "the server still asks questions after 100 rounds: `port`: Which port? (The last answer cannot be used: ";
+    assert!(error.message.starts_with(says) && error.message.contains("\"x\""), "{error}");
+}
+
 /// Number of files, which may change during a call.
 #[derive(Default)]
 struct Files(AtomicUsize);

@@ -136,6 +136,19 @@ fn wrong_items() {
 }
 
 #[test]
+fn bounds_on_fields_of_data_are_refused() {
+    let message = "`#[arg]` works on parameters, and on fields of `#[form]`: remove it here";
+    check("#[data] struct S { #[arg(range(1..=9))] a: u8 }", &[("arg", message)]);
+    check("#[data] struct S(#[arg(pattern = \"a\")] String);", &[("arg", message)]);
+    check("#[data] enum E { A { #[arg(foo, len(..=9))] a: String } }", &[("arg", message)]);
+    // clap has an attribute of the same name, with other keys.
+    for keys in ["long", "short = 'a', long", "name = \"A\"", "value_parser = range(1, 9)"] {
+        let text = expand(&format!("#[data] struct S {{ #[arg({keys})] a: u8 }}")).to_string();
+        assert!(!text.contains("compile_error") && text.contains("# [arg"), "{text}");
+    }
+}
+
+#[test]
 fn half_typed_functions_survive() {
     let source = "#[tool] fn f(#[arg(default = 1)] a: , b: u8) -> u8 { b. }";
     // rustc rejects a parameter without a type, so the macro adds no error and does not register the function.

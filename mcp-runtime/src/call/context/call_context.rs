@@ -395,13 +395,13 @@ static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
 impl Context {
     /// Returns the headers of the HTTP request. Empty over other transports. A handler can also take `&HeaderMap` as a parameter.
     pub fn headers(&self) -> &HeaderMap {
-        self.0.caller.carrier.http.as_ref().map_or(&NO_HEADERS, |head| &head.headers)
+        self.0.caller.carrier.head().map_or(&NO_HEADERS, |head| &head.headers)
     }
 
     /// Returns an extension that the surrounding application has added to the HTTP request. A handler can also take
     /// [`Extension`](crate::http::Extension) as a parameter.
     pub fn extension<T: Clone + Send + Sync + 'static>(&self) -> Option<&T> {
-        self.0.caller.carrier.http.as_ref()?.extensions.get()
+        self.0.caller.carrier.head()?.extensions.get()
     }
 
     /// Ends the response stream on which the client waits for the answer, while the call continues.

@@ -16,9 +16,10 @@ pub(crate) struct Carrier {
     /// Address of the client, if the transport knows it.
     #[cfg(feature = "http")]
     pub(crate) address: Option<IpAddr>,
-    /// Caller that a test has set. Over HTTP the caller is in the extensions of the request.
-    #[cfg(feature = "auth")]
-    pub(crate) authorization: Option<Arc<Authorization>>,
+    /// Head that a test has set, with the caller among its extensions. It is not in `http`, because the test client has no HTTP requests, whose
+    /// headers the server would check.
+    #[cfg(feature = "http")]
+    pub(crate) in_test: Option<Arc<http::request::Parts>>,
 }
 
 impl Carrier {
@@ -60,6 +61,12 @@ impl Carrier {
         None
     }
 
+    /// Returns the head of the HTTP request, or the head that a test has set.
+    #[cfg(feature = "http")]
+    pub(crate) fn head(&self) -> Option<&http::request::Parts> {
+        self.http.as_deref().or(self.in_test.as_deref())
+    }
+
     /// Returns whether the message came over HTTP.
     pub(crate) fn is_http(&self) -> bool {
         #[cfg(feature = "http")]
@@ -72,7 +79,11 @@ impl Carrier {
     /// use all items.
     pub(crate) fn is_judged(&self) -> bool {
         #[cfg(feature = "auth")]
-        return self.http.is_some() || self.authorization.is_some();
+        return self.http.is_some()
+            || self
+                .in_test
+                .as_ref()
+                .is_some_and(|head| head.extensions.get::<Authorization>().is_some());
         #[cfg(not(feature = "auth"))]
         return false;
     }
@@ -100,12 +111,8 @@ impl Carrier {
 
     /// Returns the name of the calling principal. Empty if it is not known.
     pub(crate) fn principal(&self) -> &str {
-        #[cfg(feature = "auth")]
-        if let Some(authorization) = &self.authorization {
-            return authorization.principal();
-        }
         #[cfg(feature = "http")]
-        return self.http.as_ref().map_or("", |head| Principal::named_in(&head.extensions));
+        return self.head().map_or("", |head| Principal::named_in(&head.extensions));
         #[cfg(not(feature = "http"))]
         return "";
     }
@@ -113,9 +120,8 @@ impl Carrier {
     /// Returns the authorization of the caller. Returns `None` for an authorization with an empty name, which identifies no caller.
     #[cfg(feature = "auth")]
     pub(crate) fn authorization(&self) -> Option<&Authorization> {
-        let of_request = || self.http.as_ref()?.extensions.get();
-        let authorization = self.authorization.as_deref().or_else(of_request);
-        authorization.filter(|caller| !caller.principal().is_empty())
+        let authorization = self.head()?.extensions.get();
+        authorization.filter(|caller: &&Authorization| !caller.principal().is_empty())
     }
 }
 

@@ -3,7 +3,10 @@
 
 use std::{
     cell::RefCell,
-    sync::atomic::{AtomicBool, AtomicU8, Ordering},
+    sync::{
+        Once,
+        atomic::{AtomicBool, AtomicU8, Ordering},
+    },
 };
 
 use super::Context;
@@ -25,12 +28,29 @@ pub(crate) fn set_installed() {
     INSTALLED.store(true, Ordering::Relaxed);
 }
 
+/// Logs a warning for the first client that asks for log messages, if no layer can send them.
+#[cold]
+pub(crate) fn warn_unless_installed() {
+    const FIX: &str = if cfg!(feature = "client-log") {
+        "add the layer `mcp_runtime::logging::client_log()` to the subscriber of the program"
+    } else {
+        "run `cargo add mcp-runtime --features client-log`"
+    };
+    static WARNED: Once = Once::new();
+    if !is_installed() {
+        WARNED.call_once(|| {
+            tracing::warn!("a client asks for log messages, but the server cannot send any: {FIX}");
+        });
+    }
+}
+
 /// Records that a client wants events of this level and more severe ones. The level stays recorded after the client has disconnected. The
 /// only cost is a read of a thread-local value for each such event.
 pub(crate) fn listen(level: Level) {
     let before = WANTED.fetch_min(level as u8, Ordering::Relaxed);
     if before > level as u8 {
         tracing::callsite::rebuild_interest_cache();
+        warn_unless_installed();
     }
 }
 

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use super::{Describe, FromCall};
 use crate::{
     call::context::{Cancel, Progress},
+    call::read::BoundedForm,
     error::{Error, Result},
     item::Param,
     schema::constant::{Schema, Top},
@@ -299,6 +300,11 @@ impl<T: FromStr<Err: Display>> Probe<T> {
     pub const IS_PARSED: bool = true;
 }
 
+impl<T: BoundedForm> Probe<T> {
+    /// First field with a bound that applies only to answers of users.
+    pub const BOUND: Option<&'static str> = Some(T::FIELD);
+}
+
 impl<T: Schema<Top> + ?Sized> Probe<T> {
     pub const PARAM: Param = Param::Argument(T::NODE);
 }
@@ -307,6 +313,7 @@ impl<T: Schema<Top> + ?Sized> Probe<T> {
 pub trait UnknownParam {
     const IS_SERVER: bool = false;
     const IS_PARSED: bool = false;
+    const BOUND: Option<&'static str> = None;
     const PARAM: Param;
 }
 impl<T: ?Sized> UnknownParam for Probe<T> {

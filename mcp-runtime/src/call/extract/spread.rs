@@ -14,7 +14,7 @@ use super::{
 use crate::{
     call::{
         context::HasContext,
-        read::{json::read_leniently, reader::DEPTH},
+        read::{BoundedForm, json::read_leniently, reader::DEPTH},
     },
     error::Result,
     item::{ArgDef, Param},
@@ -133,6 +133,10 @@ impl<T: Argument> SpreadLevel<T> for &&Probe<Args<T>> {}
 
 impl<T: constant::Schema<Top>> Probe<Args<T>> {
     pub const PARAM: Param = Param::Spread(T::NODE);
+}
+
+impl<T: BoundedForm> Probe<Args<T>> {
+    pub const BOUND: Option<&'static str> = Some(T::FIELD);
 }
 
 impl<T: Argument> Spread<T> {

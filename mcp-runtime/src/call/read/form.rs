@@ -124,6 +124,16 @@ impl<E: FormChoice> FormField for E {
     }
 }
 
+/// Form with bounds, which the server checks only in the answers of users. Implemented by `#[form]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no bounds",
+    label = "not a `#[form]` with `range` or `len`"
+)]
+pub trait BoundedForm {
+    /// Name of the first field with a bound.
+    const FIELD: &'static str;
+}
+
 fn several<E: FormChoice>() -> FieldKind {
     FieldKind::Several { choices: E::choices(), least: None, most: None }
 }

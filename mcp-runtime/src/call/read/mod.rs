@@ -16,4 +16,4 @@ pub(crate) mod unknown;
 mod unskipped;
 
 pub(crate) use form::read as read_form;
-pub use form::{Form, FormChoice, FormField, choices, field, form};
+pub use form::{BoundedForm, Form, FormChoice, FormField, choices, field, form};
