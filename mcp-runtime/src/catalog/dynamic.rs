@@ -288,7 +288,7 @@ impl Item for Tool {
 /// Specification: Server features, Resources.
 ///
 /// ```
-/// use mcp_runtime::{Variables, prelude::*};
+/// use mcp_runtime::prelude::*;
 ///
 /// let page = Resource::new("pages://{name}", "page")
 ///     .mime_type("text/markdown")
@@ -392,7 +392,7 @@ type PromptHandler = Box<dyn Fn(Variables, Call<'_>) -> Running + Send + Sync>;
 /// Specification: Server features, Prompts.
 ///
 /// ```
-/// use mcp_runtime::{Variables, prelude::*};
+/// use mcp_runtime::prelude::*;
 ///
 /// let explain = Prompt::new("explain")
 ///     .argument("topic", "What to explain", true)

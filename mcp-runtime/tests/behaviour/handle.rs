@@ -85,8 +85,6 @@ fn change(handle: Handle, how: &str, name: &str) -> Result<bool> {
     })
 }
 
-use mcp_runtime::Variables;
-
 #[resource("fixed://watched", subscribe)]
 fn watched() -> &'static str {
     "w"
