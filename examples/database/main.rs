@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use mcp_runtime::{Variables, prelude::*};
+use mcp_runtime::prelude::*;
 use rows::{Parameter, Rows};
 use rusqlite::Connection;
 use schema::{Summary, Table};

@@ -332,7 +332,7 @@ pub mod prelude {
     pub use crate::Exit;
     pub use crate::{
         Args, Cancel, Context, Error, Handle, Json, Progress, Prompt, Resource, Result, State,
-        Tool,
+        Tool, Variables,
         content::{
             Audio, Blob, Completion, Content, Embedded, Icon, Image, Message, Meta,
             ResourceContents, ResourceLink, Role, Text,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use super::{
     entry::{
         DynHandler, Entry, EntryKind, EntryText, Handler, PromptArgument, PromptEntry,
-        ResourceEntry, SchemaMaker, ToolEntry, rank,
+        ResourceEntry, SchemaMaker, ToolEntry, rank, tool_hints,
     },
     live::{EntryBox, Item},
     schemas,
@@ -158,6 +158,7 @@ macro_rules! common_methods {
 ///
 /// let add = Tool::new("add")
 ///     .description("Adds")
+///     .read_only(true)
 ///     .handler_with(async |sum: Sum, _: Context| sum.a + sum.b);
 /// ```
 pub struct Tool {
@@ -169,6 +170,10 @@ pub struct Tool {
     rates: RateConfig,
     #[cfg(feature = "auth")]
     guard: ItemGuard,
+    read_only: Option<bool>,
+    destructive: Option<bool>,
+    idempotent: Option<bool>,
+    open_world: Option<bool>,
     input: Option<SchemaMaker>,
     output: Option<OutputSchemaSource>,
     handler: Option<DynHandler>,
@@ -192,12 +197,45 @@ impl Tool {
             rates: RateConfig::default(),
             #[cfg(feature = "auth")]
             guard: ItemGuard::default(),
+            read_only: None,
+            destructive: None,
+            idempotent: None,
+            open_world: None,
             input: None,
             output: None,
             handler: None,
             task: None,
             profile: None,
         }
+    }
+
+    /// Sets the hint whether the tool only reads and changes nothing (`readOnlyHint`). Default: not sent, and clients assume `false`.
+    #[must_use]
+    pub fn read_only(mut self, hint: bool) -> Self {
+        self.read_only = Some(hint);
+        self
+    }
+
+    /// Sets the hint whether the tool may delete or overwrite something (`destructiveHint`). Default: not sent, and clients assume `true`.
+    /// A tool that is [`read_only`](Self::read_only) cannot be destructive.
+    #[must_use]
+    pub fn destructive(mut self, hint: bool) -> Self {
+        self.destructive = Some(hint);
+        self
+    }
+
+    /// Sets the hint whether a repeated call has no further effect (`idempotentHint`). Default: not sent, and clients assume `false`.
+    #[must_use]
+    pub fn idempotent(mut self, hint: bool) -> Self {
+        self.idempotent = Some(hint);
+        self
+    }
+
+    /// Sets the hint whether the tool reaches things outside of the server (`openWorldHint`). Default: not sent, and clients assume `true`.
+    #[must_use]
+    pub fn open_world(mut self, hint: bool) -> Self {
+        self.open_world = Some(hint);
+        self
     }
 
     /// Allows calls to continue as tasks. Default: calls never become tasks.
@@ -268,7 +306,14 @@ impl Item for Tool {
     fn into_entry(mut self) -> Result<EntryBox, String> {
         check_tool_name(&self.name)?;
         let input = self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
+        if self.read_only == Some(true) && self.destructive == Some(true) {
+            return Err(format!(
+                "`{}`: `destructive` contradicts `read_only`, because a tool that only reads destroys nothing: remove one of the two",
+                self.name
+            ));
+        }
         let mut tool = ToolEntry::new(input, self.output, self.profile);
+        tool.hints = tool_hints(self.read_only, self.destructive, self.idempotent, self.open_world);
         tool.task = self.task;
         let kind = EntryKind::Tool(tool);
         let mut entry = dynamic_entry(self.name.clone(), kind, self.handler.take())?;
@@ -288,7 +333,7 @@ impl Item for Tool {
 /// Specification: Server features, Resources.
 ///
 /// ```
-/// use mcp_runtime::{Variables, prelude::*};
+/// use mcp_runtime::prelude::*;
 ///
 /// let page = Resource::new("pages://{name}", "page")
 ///     .mime_type("text/markdown")
@@ -392,7 +437,7 @@ type PromptHandler = Box<dyn Fn(Variables, Call<'_>) -> Running + Send + Sync>;
 /// Specification: Server features, Prompts.
 ///
 /// ```
-/// use mcp_runtime::{Variables, prelude::*};
+/// use mcp_runtime::prelude::*;
 ///
 /// let explain = Prompt::new("explain")
 ///     .argument("topic", "What to explain", true)

@@ -99,8 +99,26 @@ pub(crate) enum EntryKind {
     Completion { takes_typed_text: bool },
 }
 
+/// Hints of a tool: the name of each in `annotations`, and its value if the author has set one.
+pub(super) type ToolHints = [(&'static str, Option<bool>); 4];
+
+/// Returns the hints with these values.
+pub(super) fn tool_hints(
+    read_only: Option<bool>,
+    destructive: Option<bool>,
+    idempotent: Option<bool>,
+    open_world: Option<bool>,
+) -> ToolHints {
+    [
+        ("readOnlyHint", read_only),
+        ("destructiveHint", destructive),
+        ("idempotentHint", idempotent),
+        ("openWorldHint", open_world),
+    ]
+}
+
 pub(crate) struct ToolEntry {
-    pub(crate) hints: [(&'static str, Option<bool>); 4],
+    pub(crate) hints: ToolHints,
     pub(crate) lenient: bool,
     pub(crate) strict: bool,
     /// Whether the author wrote the input schema.
@@ -213,12 +231,7 @@ impl ToolEntry {
         profile: Option<SchemaProfile>,
     ) -> Self {
         Self {
-            hints: [
-                ("readOnlyHint", None),
-                ("destructiveHint", None),
-                ("idempotentHint", None),
-                ("openWorldHint", None),
-            ],
+            hints: tool_hints(None, None, None, None),
             lenient: false,
             strict: false,
             given: false,
@@ -260,12 +273,12 @@ impl Entry {
                     None => schemas::input(&fields, &constant, lenient, profile),
                 };
                 EntryKind::Tool(ToolEntry {
-                    hints: [
-                        ("readOnlyHint", tool.read_only),
-                        ("destructiveHint", tool.destructive),
-                        ("idempotentHint", tool.idempotent),
-                        ("openWorldHint", tool.open_world),
-                    ],
+                    hints: tool_hints(
+                        tool.read_only,
+                        tool.destructive,
+                        tool.idempotent,
+                        tool.open_world,
+                    ),
                     lenient,
                     strict: tool.strict,
                     given: given.is_some(),

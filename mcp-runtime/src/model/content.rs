@@ -326,6 +326,7 @@ impl ResourceLink {
 /// use mcp_runtime::content::Embedded;
 ///
 /// let log = Embedded::text("file:///logs/today.txt", "nothing happened");
+/// let readme = Embedded::text("file:///README.md", "# Shop").mime_type("text/markdown");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedded {
@@ -347,6 +348,13 @@ impl Embedded {
     /// Creates a block from bytes and their URI.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
         Self::new(ResourceContents::blob(uri, bytes))
+    }
+
+    /// Sets the media type. The default is `text/plain` for text, and `application/octet-stream` for bytes.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.contents = self.contents.mime_type(mime_type);
+        self
     }
 }
 

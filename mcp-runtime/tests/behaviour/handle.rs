@@ -41,6 +41,21 @@ fn change(handle: Handle, how: &str, name: &str) -> Result<bool> {
             )?;
             true
         }
+        "hinted tool" => {
+            let tool = Tool::new(name.to_owned()).read_only(true).idempotent(true);
+            handle.add(tool.open_world(false).handler(async |_: Context| ()))?;
+            true
+        }
+        "harmless tool" => {
+            let tool = Tool::new(name.to_owned()).read_only(false).destructive(false);
+            handle.add(tool.handler(async |_: Context| ()))?;
+            true
+        }
+        "contradictory tool" => {
+            let tool = Tool::new(name.to_owned()).read_only(true).destructive(true);
+            handle.add(tool.handler(async |_: Context| ()))?;
+            true
+        }
         "slow tool" => {
             let tool = Tool::new(name.to_owned()).timeout(Duration::from_millis(5));
             handle.add(tool.handler(async |_: Context| std::future::pending::<()>().await))?;
@@ -84,8 +99,6 @@ fn change(handle: Handle, how: &str, name: &str) -> Result<bool> {
         other => return Err(Error::msg(other)),
     })
 }
-
-use mcp_runtime::Variables;
 
 #[resource("fixed://watched", subscribe)]
 fn watched() -> &'static str {
@@ -156,6 +169,22 @@ both_eras! {
         assert_eq!(heard(&mut client).await, ["tools/list_changed"; 3]);
     }
 
+    async fn an_added_tool_has_the_hints_that_it_sets(revision) {
+        let mut client = served(revision).await;
+        for how in ["hinted tool", "harmless tool", "bare tool"] {
+            assert_eq!(changed(&mut client, how, &how.replace(' ', "_")).await, "true");
+        }
+        let tools = client.tools().await.unwrap();
+        let hints = |name: &str| {
+            let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+            tool["annotations"].clone()
+        };
+        let expected = json!({ "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false });
+        assert_eq!(hints("hinted_tool"), expected);
+        assert_eq!(hints("harmless_tool"), json!({ "readOnlyHint": false, "destructiveHint": false }));
+        assert_eq!(hints("bare_tool"), Value::Null);
+    }
+
     async fn a_change_without_effect_sends_no_notification(revision) {
         let mut client = served(revision).await;
         listen(&mut client).await;
@@ -207,6 +236,7 @@ both_eras! {
             ("prompt", "fixed_prompt", "error: there is a prompt `fixed_prompt` already"),
             ("template", "{", "error: "),
             ("no struct", "x", "error: `x`: `arguments` cannot be spread"),
+            ("contradictory tool", "x", "error: `x`: `destructive` contradicts `read_only`"),
         ] {
             let found = changed(&mut client, how, name).await;
             assert!(found.starts_with(expected), "{found}");

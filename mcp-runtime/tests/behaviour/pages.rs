@@ -58,6 +58,40 @@ async fn a_user_is_sent_to_web_pages_only() {
     }
 }
 
+/// Sends the user to a page, and returns the error that the author of the server sees.
+#[tool]
+async fn misplaces(ctx: &Context, key: String, message: String, url: String) -> String {
+    match ctx.elicit_url(key, message, url).await {
+        Ok(()) => "the user agreed".to_owned(),
+        Err(unanswered) => unanswered.to_string(),
+    }
+}
+
+#[tokio::test]
+async fn a_misplaced_url_is_an_error_that_names_the_order_of_the_arguments() {
+    let url = "https://pay.example.com/secret";
+    for revision in WITH_PAGES {
+        let server = server!().items(items![misplaces]);
+        let mut client = TestClient::connect_capable(server, revision, pages()).await.unwrap();
+        for (given, expected) in [
+            (["pay", url, "Pay for the table"], "a URL as its message"),
+            ([url, "Pay for the table", "pay"], "a URL as its key"),
+            (
+                ["pay", "Pay for the table", "pay"],
+                "the URL of the question `pay` must be an absolute",
+            ),
+        ] {
+            let [key, message, page] = given;
+            let arguments = json!({ "key": key, "message": message, "url": page });
+            let error = client.call("misplaces", arguments).await.unwrap().text();
+            assert!(error.starts_with("`misplaces` at ") && error.contains(expected), "{error}");
+            assert!(error.contains("key, message, URL") == given.contains(&url), "{error}");
+            // The address may be confidential.
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_id_of_a_page_is_random() {
     let mut ids = std::collections::BTreeSet::new();

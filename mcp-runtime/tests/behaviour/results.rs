@@ -48,6 +48,7 @@ tools! {
     link -> ResourceLink { ResourceLink::new("file:///a", "a").title("A").description("d").mime_type("text/plain").size(3) }
     embedded_text -> Embedded { Embedded::text("file:///a", "x") }
     embedded_blob -> Embedded { Embedded::blob("file:///b", [1, 2, 3]) }
+    embedded_typed -> Embedded { Embedded::text("file:///a", "# A").mime_type("text/markdown") }
     annotated -> Text { Text::new("t").audience(&[Role::User]).priority(0.5) }
     content -> Content { "c".into() }
     contents -> Vec<Content> { vec!["a".into(), Image::jpeg([0]).into()] }
@@ -123,6 +124,7 @@ both_eras! {
             ),
             ("embedded_text", json!({ "content": [{ "type": "resource", "resource": { "uri": "file:///a", "mimeType": "text/plain", "text": "x" } }] })),
             ("embedded_blob", json!({ "content": [{ "type": "resource", "resource": { "uri": "file:///b", "mimeType": "application/octet-stream", "blob": "AQID" } }] })),
+            ("embedded_typed", json!({ "content": [{ "type": "resource", "resource": { "uri": "file:///a", "mimeType": "text/markdown", "text": "# A" } }] })),
             (
                 "annotated",
                 json!({ "content": [{ "type": "text", "text": "t", "annotations": { "audience": ["user"], "priority": 0.5 } }] }),

@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use mcp_runtime::{
-    Builder, Variables,
+    Builder,
     auth::{Access, Auth, Authorization, ProtectedResource, StaticTokens},
     items,
     prelude::*,

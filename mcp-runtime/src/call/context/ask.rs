@@ -163,8 +163,7 @@ impl Context {
         message: impl Into<String>,
         url: impl Into<String>,
     ) -> Asked<Result<(), Unanswered>> {
-        let (message, url) = (message.into(), url.into());
-        let asking = self.ask_url(key.into(), Question::Url { message, url, must_visit: false });
+        let asking = self.ask_url(key.into(), message.into(), url.into(), false);
         Asked::new(async move { accepted(Raw::trusted(&asking.await?)) })
     }
 
@@ -216,8 +215,7 @@ impl Context {
         message: impl Into<String>,
         url: impl Into<String>,
     ) -> Asked<Unanswered> {
-        let (message, url) = (message.into(), url.into());
-        let asking = self.ask_url(key.into(), Question::Url { message, url, must_visit: true });
+        let asking = self.ask_url(key.into(), message.into(), url.into(), true);
         Asked::new(async move {
             let unanswered = match asking.await {
                 Ok(json) => accepted(Raw::trusted(&json)),
@@ -319,18 +317,20 @@ impl Context {
         questions.answers()
     }
 
-    /// Asks the question if its URL is valid. Otherwise the future resolves to an internal error.
-    fn ask_url(&self, key: String, question: Question) -> AnswerFuture {
-        let checked = match &question {
-            Question::Url { url, .. } => check_page_url(url),
-            _ => Ok(()),
+    /// Asks the user to visit the page if its URL is valid. Otherwise the future resolves to an internal error.
+    fn ask_url(&self, key: String, message: String, url: String, must_visit: bool) -> AnswerFuture {
+        let Err(why) = check_page_url(&url) else {
+            return self.ask(key, Question::Url { message, url, must_visit });
         };
-        match checked {
-            Ok(()) => self.ask(key, question),
-            Err(why) => failed(self.fault(format_args!(
-                "the page that `{key}` sends the user to must be {PAGE_URL}: {why}"
-            ))),
-        }
+        // All arguments are texts, so the compiler cannot find a wrong order.
+        let misplaced = [("key", &key), ("message", &message)];
+        let misplaced = misplaced.iter().find(|(_, text)| check_page_url(text).is_ok());
+        failed(match misplaced {
+            Some((argument, _)) => self.fault(format_args!(
+                "a question to the user has a URL as its {argument}: write the arguments in the order key, message, URL"
+            )),
+            None => self.fault(format_args!("the URL of the question `{key}` must be {PAGE_URL}: {why}")),
+        })
     }
 
     fn ask(&self, key: String, question: Question) -> AnswerFuture {
