@@ -4,7 +4,7 @@ use std::{
     net::SocketAddr,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -48,6 +48,18 @@ fn today() -> &'static str {
 #[tool]
 fn change(handle: Handle) {
     handle.updated("notes://today");
+}
+
+/// Notes of tomorrow.
+#[resource("notes://tomorrow", subscribe)]
+fn tomorrow() -> &'static str {
+    "Buy bread"
+}
+
+/// Changes the notes of tomorrow.
+#[tool]
+fn change_tomorrow(handle: Handle) {
+    handle.updated("notes://tomorrow");
 }
 
 #[form]
@@ -113,11 +125,19 @@ impl Drop for SetOnDrop {
     }
 }
 
-/// Store of all nodes, which a test can make unavailable.
+/// Store of all nodes, which a test can make unavailable, and whose answers it can lose.
 #[derive(Clone)]
 pub(crate) struct SharedStore {
     pub(crate) memory: Arc<MemoryStore>,
     is_away: Arc<AtomicBool>,
+    /// Number of answers to lose, of those about events for sessions that belong to no request.
+    lost: Arc<AtomicUsize>,
+}
+
+/// Whether a transaction appends an event for a session that belongs to no request.
+fn tells_session(transaction: &Transaction) -> bool {
+    let tells = |operation: &StoreOperation| matches!(operation, StoreOperation::Append { log, .. } if log == "stream/0");
+    transaction.operations.iter().any(tells)
 }
 
 impl SharedStore {
@@ -135,7 +155,15 @@ impl Store for SharedStore {
         if self.is_away.load(Ordering::SeqCst) {
             return Box::pin(async { Err(StoreError::unavailable("the store is away")) });
         }
-        self.memory.execute(transactions)
+        let is_lost = transactions.iter().any(tells_session)
+            && self
+                .lost
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |lost| lost.checked_sub(1))
+                .is_ok();
+        Box::pin(async move {
+            let results = self.memory.execute(transactions).await;
+            if is_lost { Err(StoreError::unavailable("the answer is lost")) } else { results }
+        })
     }
 
     fn follow(&self, partition: &str, log: &str, after: u64) -> Box<dyn Follower> {
@@ -159,7 +187,7 @@ impl Cluster {
 
     pub(crate) async fn start_with(configure: impl Fn(Builder) -> Builder) -> Self {
         let memory = Arc::new(MemoryStore::new().shared());
-        let store = SharedStore { memory, is_away: Arc::default() };
+        let store = SharedStore { memory, is_away: Arc::default(), lost: Arc::default() };
         let (gone, pace) = (Gone::default(), Pace(Arc::new(Semaphore::new(0))));
         let (mut addresses, mut nodes) = (Vec::new(), Vec::new());
         for name in ["one", "two", "three"] {
@@ -168,6 +196,8 @@ impl Cluster {
                     node,
                     today,
                     change,
+                    tomorrow,
+                    change_tomorrow,
                     asks,
                     waits,
                     steps,
@@ -279,6 +309,37 @@ fn a_subscription_at_a_node_reaches_the_stream_at_another_exactly_once() {
         let update = other.message().await.unwrap();
         assert_eq!(update["params"]["uri"], "notes://today");
         drop((stream, other));
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn an_update_whose_event_is_stored_twice_reaches_the_client_once() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, three] = cluster.addresses;
+        let session = Session::begin(one, "2025-11-25").await;
+        let mut stream = session.get().open(two).await.check_events();
+        let (today, tomorrow) = (json!("notes://today"), json!("notes://tomorrow"));
+        for uri in [&today, &tomorrow] {
+            let subscribe = message(1, "resources/subscribe", json!({ "uri": uri }));
+            assert_eq!(session.post(&subscribe).ask(three).await.status(), 200);
+        }
+        cluster.store.lost.store(2, Ordering::SeqCst);
+        plain_call(3, "change", json!({})).ask(one).await;
+        assert_eq!(stream.message().await.unwrap()["params"]["uri"], today);
+        let first = stream.last.clone().unwrap();
+        eventually("the event is stored", async || {
+            (cluster.store.lost.load(Ordering::SeqCst) == 0).then_some(())
+        })
+        .await;
+        plain_call(4, "change_tomorrow", json!({})).ask(one).await;
+        assert_eq!(stream.message().await.unwrap()["params"]["uri"], tomorrow);
+        drop(stream);
+        // The copies are behind the event after which the client resumes.
+        let mut resumed = session.resume(&first).open(three).await.check_events();
+        assert_eq!(resumed.message().await.unwrap()["params"]["uri"], tomorrow);
+        drop(resumed);
         cluster.stop().await;
     });
 }
@@ -511,7 +572,13 @@ fn a_node_is_not_ready_while_the_store_is_away() {
         cluster.store.is_away.store(true, Ordering::SeqCst);
         session.call(1, "node", json!({})).ask(two).await.check_busy("the store");
         let away = (503, "the store does not answer\n".to_owned());
-        assert_eq!(ready(two, "/readyz").await, away);
+        // A single request that fails is no outage.
+        assert_eq!(ready(two, "/readyz").await.0, 200);
+        eventually("the node is not ready", async || {
+            session.call(1, "node", json!({})).ask(two).await.check_busy("the store");
+            (ready(two, "/readyz").await == away).then_some(())
+        })
+        .await;
         assert_eq!(ready(two, "/healthz").await, (200, "ok\n".to_owned()));
         // A node without requests notices the outage when it renews its lease.
         eventually("the node is not ready", async || {

@@ -1,5 +1,6 @@
 //! The store of the crate `mcp-runtime-redis` on a real `redis-server`.
 
+mod broken;
 mod environment;
 mod logins;
 mod topologies;

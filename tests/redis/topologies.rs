@@ -229,3 +229,20 @@ async fn the_store_goes_on_at_the_new_primary_after_a_failover() {
     assert!(store.execute(vec![append]).await.unwrap()[0].is_ok());
     eventually(async || follower.next().await.is_ok_and(|event| event.value == b"event")).await;
 }
+
+#[tokio::test]
+async fn the_store_leaves_a_primary_that_hangs() {
+    let watched = watched!();
+    let store = Arc::new(Redis::new(watched.url()).deadline(Duration::from_millis(500)));
+    eventually(async || store.execute(put("before", b"1")).await.is_ok()).await;
+    let mut follower = store.follow("p", "log", 0);
+    assert!(tokio::time::timeout(Duration::from_millis(100), follower.next()).await.is_err());
+    watched.primary.pause();
+    // Commands that are late are the only sign, because the system of the primary still accepts connections.
+    eventually(async || store.execute(put("after", b"2")).await.is_ok()).await;
+    assert!(watched.replica.cli(&["ROLE"]).starts_with("master"));
+    let append = Transaction::on("p").then(StoreOperation::append("log", *b"event", LONG, 9));
+    assert!(store.execute(vec![append]).await.unwrap()[0].is_ok());
+    eventually(async || follower.next().await.is_ok_and(|event| event.value == b"event")).await;
+    watched.primary.resume();
+}

@@ -68,8 +68,8 @@ pub trait Store: Send + Sync + 'static {
 )]
 pub trait Follower: Send {
     /// Waits for the next event. If events were dropped before the follower could return them, it goes on with the first one that is still
-    /// there, and the id of that event shows the gap. A log that was cleared or has expired goes on with higher ids, so that it shows a gap
-    /// too.
+    /// there, and the id of that event shows the gap. A log that was cleared or has expired, or that may have lost its last events, goes on with
+    /// higher ids, so that it shows a gap too.
     ///
     /// # Cancel safety
     /// If the future is dropped, no event is lost: the next call returns it.

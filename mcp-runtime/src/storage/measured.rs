@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
@@ -15,6 +15,9 @@ use super::{
     transaction::{Transaction, TransactionResult},
 };
 
+/// Time for which requests have to fail until the store counts as unavailable. A single late request does not.
+const AWAY: Duration = Duration::from_secs(1);
+
 /// Counters of a shared store. The server and its [`MeasuredStore`] share them.
 #[derive(Debug, Default)]
 pub(crate) struct StoreCounters {
@@ -23,8 +26,30 @@ pub(crate) struct StoreCounters {
     failed: AtomicU64,
     total_micros: AtomicU64,
     longest_micros: AtomicU64,
-    /// Whether the last request has failed because the store did not answer.
+    /// Whether requests have failed for a while because the store did not answer.
     is_away: AtomicBool,
+    silence: Mutex<Silence>,
+}
+
+#[derive(Debug, Default)]
+struct Silence {
+    /// Time of the last answer.
+    answered: Option<Instant>,
+    /// Time from which the store has not answered.
+    since: Option<Instant>,
+}
+
+impl Silence {
+    /// Adds a request that has ended now. Returns whether the store counts as unavailable.
+    fn add(&mut self, begin: Instant, is_answered: bool) -> bool {
+        let now = Instant::now();
+        if is_answered {
+            *self = Self { answered: Some(now), since: None };
+            return false;
+        }
+        let since = self.answered.map_or(begin, |answered| answered.max(begin));
+        now.duration_since(*self.since.get_or_insert(since)) >= AWAY
+    }
 }
 
 impl StoreCounters {
@@ -43,8 +68,8 @@ impl StoreCounters {
         }
     }
 
-    fn count(&self, transactions: usize, time: Duration, failure: Option<&StoreError>) {
-        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+    fn count(&self, transactions: usize, begin: Instant, failure: Option<&StoreError>) {
+        let micros = u64::try_from(begin.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.requests.fetch_add(1, Relaxed);
         self.transactions.fetch_add(transactions as u64, Relaxed);
         self.total_micros.fetch_add(micros, Relaxed);
@@ -53,7 +78,9 @@ impl StoreCounters {
             self.failed.fetch_add(1, Relaxed);
         }
         // A store that reports that it is full or damaged has answered.
-        self.is_away.store(failure.is_some_and(StoreError::is_unavailable), Relaxed);
+        let is_answered = !failure.is_some_and(StoreError::is_unavailable);
+        let mut silence = self.silence.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_away.store(silence.add(begin, is_answered), Relaxed);
     }
 }
 
@@ -86,7 +113,7 @@ impl Store for MeasuredStore {
         Box::pin(async move {
             let (begin, count) = (Instant::now(), transactions.len());
             let results = execute(&*self.store, transactions).await;
-            self.counters.count(count, begin.elapsed(), results.as_ref().err());
+            self.counters.count(count, begin, results.as_ref().err());
             results
         })
     }
@@ -150,7 +177,8 @@ impl StoreStats {
         self.longest_time
     }
 
-    /// Returns whether the store has answered the last request. While it has not, `/readyz` answers with status 503.
+    /// Returns whether the store answers. It does not if all requests have failed for at least a second, the last one included. `/readyz`
+    /// then answers with status 503.
     pub fn is_available(&self) -> bool {
         self.is_available
     }
@@ -194,9 +222,13 @@ mod tests {
         assert_eq!((stats.requests(), stats.transactions(), stats.failed()), (2, 4, 0));
         let seconds = [stats.total_time(), stats.longest_time()].map(|time| time.as_secs());
         assert_eq!((seconds, stats.is_available()), ([4, 3], true));
-        assert!(store.execute(Vec::new()).await.is_err());
-        let stats = store.counters().stats();
-        assert_eq!((stats.requests(), stats.failed(), stats.is_available()), (3, 1, false));
+        // A single late request is no outage.
+        for (number, is_available) in [(1, true), (2, false)] {
+            assert!(store.execute(Vec::new()).await.is_err());
+            let stats = store.counters().stats();
+            assert_eq!((stats.failed(), stats.is_available()), (number, is_available));
+            tokio::time::advance(AWAY).await;
+        }
         assert!(store.execute(read(1)).await.is_ok());
         assert!(store.counters().stats().is_available());
     }

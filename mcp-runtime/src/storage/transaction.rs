@@ -266,7 +266,8 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEvent {
     /// Id of the event: that of the event before it plus 1. The first event of a log has an id that no log of this name had before, so
-    /// that a reader notices that a log was cleared or has expired.
+    /// that a reader notices that a log was cleared or has expired. The same is true for the first event after the store may have lost the
+    /// last events of the log, for example because a replica has taken over.
     pub id: u64,
     /// The event, which only the writer understands.
     pub value: Vec<u8>,

@@ -1,8 +1,11 @@
 //! Addresses of Redis: a server, the sentinels of a service, or the nodes of a cluster.
 
+use std::time::Duration;
+
 use redis::{
     Client, ConnectionInfo, IntoConnectionInfo as _, RedisResult,
     cluster::ClusterClient,
+    io::tcp::{TcpSettings, socket2::TcpKeepalive},
     sentinel::{SentinelClient, SentinelNodeConnectionInfo, SentinelServerType},
 };
 
@@ -11,6 +14,12 @@ const SENTINEL: &str = "redis+sentinel://";
 
 /// Scheme of a URL for a cluster.
 const CLUSTER: &str = "redis+cluster://";
+
+/// Time after which the system closes a connection to a machine that is lost.
+const LOST: Duration = Duration::from_secs(10);
+
+/// Time between two packets that ask whether the machine at the other end of an idle connection is there.
+const PROBE: Duration = Duration::from_secs(5);
 
 /// Clients of the library, by the kind of the address.
 pub(crate) enum Address {
@@ -29,8 +38,10 @@ impl Address {
         let library = |why: redis::RedisError| why.to_string();
         if let Some(rest) = url.strip_prefix(CLUSTER) {
             let nodes = nodes(rest);
-            let cluster = ClusterClient::new(nodes.clone()).map_err(library)?;
-            let clients: RedisResult<_> = nodes.into_iter().map(Client::open).collect();
+            // The library would repeat commands also after a connection has failed, when the server may have executed them.
+            let cluster = ClusterClient::builder(nodes.clone()).retries(0).tcp_settings(tcp());
+            let cluster = cluster.build().map_err(library)?;
+            let clients: RedisResult<_> = nodes.iter().map(|node| open(node)).collect();
             return Ok(Self::Cluster(cluster, clients.map_err(library)?));
         }
         if let Some(rest) = url.strip_prefix(SENTINEL) {
@@ -44,7 +55,8 @@ impl Address {
             let primary = format!("redis://{login}{separator}localhost/{database}");
             let primary: ConnectionInfo = primary.into_connection_info().map_err(library)?;
             let settings = SentinelNodeConnectionInfo::default()
-                .set_redis_connection_info(primary.redis_settings().clone());
+                .set_redis_connection_info(primary.redis_settings().clone())
+                .set_tcp_settings(tcp());
             let sentinels = nodes(hosts);
             let client = SentinelClient::build(
                 sentinels,
@@ -64,7 +76,7 @@ impl Address {
             #[cfg(feature = "tls")]
             choose_cryptography();
         }
-        Client::open(url).map(Self::Server).map_err(library)
+        open(url).map(Self::Server).map_err(library)
     }
 
     /// Returns a client for the server that accepts writes. In a cluster, returns a client for the node with this number, counted around.
@@ -75,6 +87,19 @@ impl Address {
             Self::Cluster(_, nodes) => Ok(nodes[number % nodes.len()].clone()),
         }
     }
+}
+
+/// Returns the settings of all connections. The library leaves all of them off.
+fn tcp() -> TcpSettings {
+    let probes = TcpKeepalive::new().with_time(LOST).with_interval(PROBE);
+    let tcp = TcpSettings::default().set_nodelay(true).set_keepalive(probes);
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    let tcp = tcp.set_user_timeout(LOST);
+    tcp
+}
+
+fn open(url: &str) -> RedisResult<Client> {
+    Client::open(url.into_connection_info()?.set_tcp_settings(tcp()))
 }
 
 /// Chooses the cryptography of TLS connections, unless the program has chosen it. Without a choice, the crate `redis` panics at its first

@@ -1,15 +1,20 @@
 //! Connection on which transactions run. It is opened on first use, and replaced after it has failed.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use mcp_runtime::store::StoreError;
 use redis::{
     AsyncConnectionConfig, Cmd, ErrorKind, RedisError, RedisResult, ServerErrorKind, Value,
     aio::{ConnectionLike, MultiplexedConnection},
     cluster_async::ClusterConnection,
+    cluster_routing::SingleNodeRoutingInfo,
 };
 use tokio::{
-    sync::Mutex,
+    sync::{Mutex, watch},
     time::{Instant, timeout},
 };
 
@@ -18,13 +23,33 @@ use crate::{address::Address, script};
 /// Maximum time for an attempt to connect. It takes several round trips, and may ask sentinels and the nodes of a cluster.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// Time between two attempts to connect.
-const PAUSE: Duration = Duration::from_millis(200);
+/// Maximum time for the first attempt to connect again. Each further attempt may take twice as long, up to [`CONNECT`]. A server that hangs
+/// accepts connections, so without this limit it would hold up the change to its successor.
+const CONNECT_AGAIN: Duration = Duration::from_secs(1);
+
+/// Shortest and longest time between two attempts to connect. Each pause is twice as long as the previous one.
+const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(2)];
+
+/// Time without an answer, from the first command that is late, after which a connection is replaced. A server that hangs, or whose machine
+/// is lost, closes no connection.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// Maximum number of partitions of a cluster whose silence is known.
+const MOST_SILENT: usize = 1000;
+
+/// Maximum number of times that a command of a cluster is sent, and the pause between two times.
+const TRIES: usize = 16;
+const PAUSE_OF_CLUSTER: Duration = Duration::from_millis(20);
 
 /// Connection to Redis. Commands of several callers share it, and are sent without waiting for each other.
 pub(crate) struct Connection {
     address: Arc<Address>,
     open: Mutex<Open>,
+    /// Time of the first late command since the last answer. In a cluster, this is known for each partition, because one of its servers may
+    /// hang while the others answer.
+    silent: StdMutex<HashMap<String, Instant>>,
+    /// Number of the open connection.
+    replaced: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -34,6 +59,8 @@ struct Open {
     number: u64,
     /// Time of the last attempt that failed, and its error.
     failed: Option<(Instant, RedisError)>,
+    /// Number of attempts that have failed since the last one that did not.
+    failures: u32,
 }
 
 #[derive(Clone)]
@@ -44,7 +71,41 @@ enum OpenConnection {
 
 impl Connection {
     pub(crate) fn new(address: Arc<Address>) -> Self {
-        Self { address, open: Mutex::default() }
+        let (silent, replaced) = (StdMutex::default(), watch::Sender::new(0));
+        Self { address, open: Mutex::default(), silent, replaced }
+    }
+
+    /// Returns the number of the open connection, which changes when the connection is replaced.
+    pub(crate) fn replaced(&self) -> watch::Receiver<u64> {
+        self.replaced.subscribe()
+    }
+
+    fn silent(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
+        self.silent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the part of Redis that a partition belongs to.
+    fn part<'a>(&self, partition: &'a str) -> &'a str {
+        if matches!(*self.address, Address::Cluster(..)) { partition } else { "" }
+    }
+
+    /// Records that a command was not answered within its deadline. If there was no answer for a while, closes the connection.
+    pub(crate) fn report_late(&self, partition: &str) {
+        let part = self.part(partition);
+        let mut silent = self.silent();
+        if silent.len() >= MOST_SILENT && !silent.contains_key(part) {
+            silent.clear();
+        }
+        let since = *silent.entry(part.to_owned()).or_insert_with(Instant::now);
+        if since.elapsed() < SILENCE {
+            return;
+        }
+        silent.clear();
+        drop(silent);
+        // If the lock is taken, the connection is being replaced already.
+        if let Ok(mut open) = self.open.try_lock() {
+            open.connection = None;
+        }
     }
 
     /// Returns the open connection with its number, and connects if there is none.
@@ -74,11 +135,16 @@ impl Connection {
             return Ok((connection.clone(), open.number));
         }
         if let Some((at, why)) = &open.failed
-            && at.elapsed() < PAUSE
+            && at.elapsed() < (PAUSES[0] * (1 << open.failures.min(5)) / 2).min(PAUSES[1])
         {
             return Err(why.clone());
         }
-        let connected = timeout(CONNECT, self.connect()).await;
+        // The first connection of a server may take longer, because the server does not start without it.
+        let most = match open.number {
+            0 => CONNECT,
+            _ => (CONNECT_AGAIN * (1 << open.failures.min(3))).min(CONNECT),
+        };
+        let connected = timeout(most, self.connect()).await;
         let connected = connected.unwrap_or_else(|_| {
             Err(RedisError::from((ErrorKind::Io, "Redis does not answer a new connection")))
         });
@@ -86,11 +152,14 @@ impl Connection {
             Ok(connection) => {
                 open.number += 1;
                 open.connection = Some(connection.clone());
-                open.failed = None;
+                (open.failed, open.failures) = (None, 0);
+                self.silent().clear();
+                self.replaced.send_replace(open.number);
                 Ok((connection, open.number))
             }
             Err(why) => {
                 open.failed = Some((Instant::now(), why.clone()));
+                open.failures = open.failures.saturating_add(1);
                 Err(why)
             }
         }
@@ -123,9 +192,13 @@ impl Connection {
         }
     }
 
-    /// Sends a command. A command that names a script which Redis does not know is sent again after the script was loaded, because Redis has
-    /// not executed it.
-    pub(crate) async fn send(self: &Arc<Self>, command: &Cmd) -> RedisResult<Value> {
+    /// Sends a command about a partition. A command that names a script which Redis does not know is sent again after the script was
+    /// loaded, because Redis has not executed it.
+    pub(crate) async fn send(
+        self: &Arc<Self>,
+        partition: &str,
+        command: &Cmd,
+    ) -> RedisResult<Value> {
         let (mut connection, number) = self.get().await?;
         let mut result = connection.send(command).await;
         if is(&result, ServerErrorKind::NoScript) {
@@ -136,6 +209,11 @@ impl Connection {
             && is_of_connection(why)
         {
             self.close(number).await;
+        } else {
+            let mut silent = self.silent();
+            if !silent.is_empty() {
+                silent.remove(self.part(partition));
+            }
         }
         result
     }
@@ -164,9 +242,7 @@ impl OpenConnection {
             Self::Single(connection) => {
                 connection.req_packed_command(command).await?.extract_error()
             }
-            Self::Cluster(connection) => {
-                connection.req_packed_command(command).await?.extract_error()
-            }
+            Self::Cluster(connection) => send_to_cluster(connection, command).await,
         }
     }
 
@@ -184,6 +260,41 @@ impl OpenConnection {
     }
 }
 
+/// Sends a command to the server of a cluster that has its slot. The library must not repeat a command (see `Address`), so this function
+/// does, but only if the server has answered that it has not executed the command.
+async fn send_to_cluster(connection: &mut ClusterConnection, command: &Cmd) -> RedisResult<Value> {
+    use ServerErrorKind::{Ask, ClusterDown, MasterDown, Moved, ReadOnly, TryAgain};
+
+    let mut result = connection.req_packed_command(command).await.and_then(Value::extract_error);
+    for _ in 1..TRIES {
+        let Err(why) = &result else { break };
+        let is_executed = !matches!(
+            why.kind(),
+            ErrorKind::ClusterConnectionNotFound
+                | ErrorKind::Server(Ask | ClusterDown | MasterDown | Moved | ReadOnly | TryAgain)
+        );
+        if is_executed {
+            break;
+        }
+        // The slot moves, and its records have moved already.
+        let target = (why.kind() == ErrorKind::Server(Ask)).then(|| why.redirect_node()).flatten();
+        let target = target.and_then(|(address, _)| address.rsplit_once(':'));
+        let target =
+            target.and_then(|(host, port)| Some((host.to_owned(), port.parse::<u16>().ok()?)));
+        result = if let Some((host, port)) = target {
+            let mut asking = redis::pipe();
+            asking.cmd("ASKING").add_command(command.clone());
+            let route = SingleNodeRoutingInfo::ByAddress { host, port };
+            let values = connection.route_pipeline(asking, 1, 1, route).await;
+            values.and_then(|mut values| values.pop().unwrap_or(Value::Nil).extract_error())
+        } else {
+            tokio::time::sleep(PAUSE_OF_CLUSTER).await;
+            connection.req_packed_command(command).await.and_then(Value::extract_error)
+        };
+    }
+    result
+}
+
 fn is(result: &RedisResult<Value>, kind: ServerErrorKind) -> bool {
     result.as_ref().is_err_and(|why| why.kind() == ErrorKind::Server(kind))
 }
@@ -193,7 +304,9 @@ fn is_of_connection(why: &RedisError) -> bool {
     why.is_io_error()
         || why.is_connection_dropped()
         || why.is_unrecoverable_error()
-        || why.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly)
+        || [ServerErrorKind::ReadOnly, ServerErrorKind::Moved]
+            .map(ErrorKind::Server)
+            .contains(&why.kind())
 }
 
 /// Returns the error of the store for an error of the library.
@@ -204,7 +317,9 @@ pub(crate) fn failure(why: &RedisError) -> StoreError {
             | ServerErrorKind::ReadOnly
             | ServerErrorKind::MasterDown
             | ServerErrorKind::ClusterDown
-            | ServerErrorKind::TryAgain,
+            | ServerErrorKind::TryAgain
+            | ServerErrorKind::Moved
+            | ServerErrorKind::Ask,
         )
         | ErrorKind::Io
         | ErrorKind::ClusterConnectionNotFound

@@ -1,19 +1,20 @@
 //! Followers, which read a log and wait for its next event.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::VecDeque, sync::Arc};
 
 use mcp_runtime::store::{
     Follower, LogEvent, Output, StoreError, StoreFuture, StoreOperation, Transaction,
 };
-use tokio::sync::watch;
+use tokio::{sync::watch, time::Instant};
 
-use crate::{redis_core::RedisCore, script};
+use crate::{redis_core::RedisCore, script, subscriber::Announced};
 
-/// Number of events that are read at once.
+/// Maximum number of events that are read at once. After a read that fails, for example because its events are too large for the deadline,
+/// the next read asks for half as many.
 const PAGE: usize = 100;
 
-/// Time after which a follower reads its log without an announcement, which may be lost while Redis is away.
-const LOOK: Duration = Duration::from_secs(1);
+/// Number of bytes after which a read of a whole page ends.
+const PAGE_BYTES: usize = 256 << 10;
 
 pub(crate) struct RedisFollower {
     core: Arc<RedisCore>,
@@ -22,21 +23,39 @@ pub(crate) struct RedisFollower {
     after: u64,
     /// Events that were read and not returned yet.
     read: VecDeque<LogEvent>,
-    announced: Option<watch::Receiver<u64>>,
+    /// Number of events to ask for.
+    page: usize,
+    announced: Option<watch::Receiver<Announced>>,
+    /// Time at which there was nothing new. `None` if there may be something.
+    looked: Option<Instant>,
 }
 
 impl RedisFollower {
     pub(crate) fn new(core: Arc<RedisCore>, partition: &str, log: &str, after: u64) -> Self {
         let (partition, log) = (partition.to_owned(), log.to_owned());
-        Self { core, partition, log, after, read: VecDeque::new(), announced: None }
+        Self {
+            core,
+            partition,
+            log,
+            after,
+            read: VecDeque::new(),
+            page: PAGE,
+            announced: None,
+            looked: None,
+        }
     }
 
     /// Reads the next events.
     async fn look(&mut self) -> Result<(), StoreError> {
-        let read = StoreOperation::read(&*self.log, self.after, PAGE);
+        let page = self.page;
+        let read = StoreOperation::read(&*self.log, self.after, page);
         let read = Transaction::on(&*self.partition).then(read);
-        let mut results = self.core.execute(vec![read]).await?;
-        let Some(Ok(outputs)) = results.pop() else { return Ok(()) };
+        // The page is smaller also if the future is dropped, because its caller may have a deadline of its own.
+        self.page = (page / 2).max(1);
+        let bytes = (page * PAGE_BYTES).div_ceil(PAGE);
+        let result = self.core.run(&read, Some(bytes)).await?;
+        self.page = (2 * page).min(PAGE);
+        let Ok(outputs) = result else { return Ok(()) };
         if let Some(Output::Events { events, .. }) = outputs.into_iter().next() {
             self.read.extend(events);
         }
@@ -58,16 +77,22 @@ impl Follower for RedisFollower {
                     self.announced =
                         self.core.subscriber().map(|subscriber| subscriber.subscribe(&channel));
                 }
-                // Counts what was announced until now as seen, and then looks, so that nothing between the two is missed.
                 if let Some(announced) = &mut self.announced {
+                    // The future may be dropped while it waits, and the next call goes on waiting.
+                    if !announced.has_changed().unwrap_or(false)
+                        && let Some(at) = self.looked
+                    {
+                        let look = announced.borrow().look;
+                        if at.elapsed() < look {
+                            let _ = tokio::time::timeout_at(at + look, announced.changed()).await;
+                        }
+                    }
+                    // Counts what was announced until now as seen, and then looks, so that nothing between the two is missed.
                     announced.borrow_and_update();
                 }
+                self.looked = None;
                 self.look().await?;
-                if self.read.is_empty()
-                    && let Some(announced) = &mut self.announced
-                {
-                    let _ = tokio::time::timeout(LOOK, announced.changed()).await;
-                }
+                self.looked = self.read.is_empty().then(Instant::now);
             }
         })
     }

@@ -42,8 +42,9 @@ impl RedisCore {
 
     /// Returns the subscriptions, and starts their task on first use.
     pub(crate) fn subscriber(&self) -> Option<&Subscriber> {
-        let address = self.address.as_ref().ok()?;
-        Some(self.subscriber.get_or_init(|| Subscriber::start(address.clone())))
+        let (address, connection) = (self.address.as_ref().ok()?, self.connection().ok()?);
+        let start = || Subscriber::start(address.clone(), connection.replaced());
+        Some(self.subscriber.get_or_init(start))
     }
 
     pub(crate) fn partition_key(&self, partition: &str) -> String {
@@ -55,14 +56,23 @@ impl RedisCore {
         &self,
         transactions: Vec<Transaction>,
     ) -> Result<Vec<TransactionResult>, StoreError> {
+        try_join_all(transactions.iter().map(|transaction| self.run(transaction, None))).await
+    }
+
+    /// Executes a transaction. Each of its reads of a log ends with the event that reaches `bytes`.
+    pub(crate) async fn run(
+        &self,
+        transaction: &Transaction,
+        bytes: Option<usize>,
+    ) -> Result<TransactionResult, StoreError> {
         let connection = self.connection()?;
-        let run = async |transaction: &Transaction| {
-            let command = script::command(&self.prefix, transaction)?;
-            let value = connection.send(&command).await.map_err(|why| failure(&why))?;
-            script::read(transaction, value)
+        let command = script::command(&self.prefix, transaction, bytes)?;
+        let sent = connection.send(&transaction.partition, &command);
+        let Ok(answer) = tokio::time::timeout(self.deadline, sent).await else {
+            connection.report_late(&transaction.partition);
+            return Err(self.is_late());
         };
-        let all = try_join_all(transactions.iter().map(run));
-        tokio::time::timeout(self.deadline, all).await.unwrap_or_else(|_| Err(self.is_late()))
+        script::read(transaction, answer.map_err(|why| failure(&why))?)
     }
 
     fn is_late(&self) -> StoreError {

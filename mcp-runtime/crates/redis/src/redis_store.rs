@@ -32,7 +32,8 @@ use crate::{address::Address, follower::RedisFollower, redis_core::RedisCore};
 ///
 /// The server connects when it starts, and does not start if Redis cannot be reached within five seconds, or is older than version 6.2. If
 /// Redis becomes unavailable later, each transaction fails after the [`deadline`](Self::deadline), and the store connects again by itself,
-/// at most every 200 ms.
+/// every 200 ms at first and every two seconds later. It also does so after a second without any answer, because a server that hangs, or whose
+/// machine is lost, closes no connection.
 ///
 /// There is no pool of connections, because a further connection would make nothing faster. All transactions share one connection and do
 /// not wait for each other's answers. No command blocks, and Redis executes one script at a time. A second connection announces new events

@@ -36,17 +36,25 @@ pub(crate) fn load() -> Cmd {
     load
 }
 
-/// Returns the command that applies a transaction.
-pub(crate) fn command(prefix: &str, transaction: &Transaction) -> Result<Cmd, StoreError> {
+/// Returns the command that applies a transaction. Each of its reads of a log ends with the event that reaches `bytes`.
+pub(crate) fn command(
+    prefix: &str,
+    transaction: &Transaction,
+    bytes: Option<usize>,
+) -> Result<Cmd, StoreError> {
     let mut command = redis::cmd("EVALSHA");
     command.arg(SCRIPT.get_hash()).arg(1).arg(partition_key(prefix, &transaction.partition));
     for operation in &transaction.operations {
-        write(&mut command, operation)?;
+        write(&mut command, operation, bytes)?;
     }
     Ok(command)
 }
 
-fn write(command: &mut Cmd, operation: &StoreOperation) -> Result<(), StoreError> {
+fn write(
+    command: &mut Cmd,
+    operation: &StoreOperation,
+    bytes: Option<usize>,
+) -> Result<(), StoreError> {
     match operation {
         StoreOperation::Get { name } => command.arg("get").arg(name),
         StoreOperation::Put { name, value, ttl, condition } => {
@@ -64,7 +72,8 @@ fn write(command: &mut Cmd, operation: &StoreOperation) -> Result<(), StoreError
             .arg(millis(*ttl))
             .arg((*most).clamp(1, MOST)),
         StoreOperation::Read { log, after, most } => {
-            command.arg("read").arg(log).arg(*after).arg((*most).min(MOST))
+            let command = command.arg("read").arg(log).arg(*after).arg((*most).min(MOST));
+            command.arg(bytes.map_or("-".to_owned(), |bytes| bytes.to_string()))
         }
         StoreOperation::Clear { log } => command.arg("clear").arg(log),
         StoreOperation::Enlist { index, name, order, ttl } => command

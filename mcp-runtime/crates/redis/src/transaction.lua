@@ -11,7 +11,7 @@ local now = clock[1] * 1000000 + clock[2]
 local now_ms = math.floor(now / 1000)
 
 local sizes = {
-    get = 1, put = 4, touch = 2, remove = 2, append = 4, read = 3, clear = 1, enlist = 4, delist = 2, list = 3, pass = 3, enter = 4,
+    get = 1, put = 4, touch = 2, remove = 2, append = 4, read = 4, clear = 1, enlist = 4, delist = 2, list = 3, pass = 3, enter = 4,
     leave = 2,
 }
 
@@ -63,12 +63,20 @@ local function purge(index)
     until #expired < 500
 end
 
+-- Returns the id of the last event of a log, and the process of Redis that has appended it.
 local function last_of(log)
     local last = redis.call('XREVRANGE', base .. ':l:' .. log, '+', '-', 'COUNT', 1)
     if #last == 0 then
         return 0
     end
-    return tonumber(string.match(last[1][1], '^%d+'))
+    return tonumber(string.match(last[1][1], '^%d+')), last[1][2][4]
+end
+
+-- Returns the identity of this process of Redis. It is another one after a restart, and after a failover.
+local own_process
+local function process()
+    own_process = own_process or string.match(redis.call('INFO', 'server'), 'run_id:(%w+)') or '-'
+    return own_process
 end
 
 local function record_of(name)
@@ -137,13 +145,15 @@ end
 
 function apply.append(operation)
     local key = base .. ':l:' .. operation[1]
-    local id = last_of(operation[1]) + 1
-    if id == 1 then
-        -- A new log goes on after every id that it had before.
-        id = version
+    local last, writer = last_of(operation[1])
+    local id = last + 1
+    if writer ~= process() then
+        -- A new log goes on after every id that it had before. So does a log that another process of Redis has written, because its last
+        -- events may be lost: their readers must not wait for ids that they have seen.
+        id = math.max(last + 2, version)
         version = version + 1
     end
-    redis.call('XADD', key, 'MAXLEN', operation[4], integer(id) .. '-0', 'd', operation[2])
+    redis.call('XADD', key, 'MAXLEN', operation[4], integer(id) .. '-0', 'd', operation[2], 'p', process())
     redis.call('PEXPIRE', key, operation[3])
     redis.call('PUBLISH', key, integer(id))
     return id
@@ -152,13 +162,27 @@ end
 function apply.read(operation)
     local last = last_of(operation[1])
     local events = { last }
-    if tonumber(operation[3]) > 0 and last > 0 then
-        local key = base .. ':l:' .. operation[1]
-        local found = redis.call('XRANGE', key, '(' .. operation[2] .. '-0', '+', 'COUNT', operation[3])
+    local key, after = base .. ':l:' .. operation[1], '(' .. operation[2] .. '-0'
+    local most, bytes = tonumber(operation[3]), tonumber(operation[4])
+    -- With a limit in bytes, large events are not all copied before they are counted.
+    local count = bytes and 4 or most
+    while last > 0 and most > 0 and (not bytes or bytes > 0) do
+        count = math.min(count, most)
+        local found = redis.call('XRANGE', key, after, '+', 'COUNT', integer(count))
         for _, event in ipairs(found) do
             events[#events + 1] = tonumber(string.match(event[1], '^%d+'))
             events[#events + 1] = event[2][2]
+            if bytes then
+                bytes = bytes - #event[2][2]
+                if bytes <= 0 then
+                    return events
+                end
+            end
         end
+        if #found < count then
+            break
+        end
+        after, most, count = '(' .. found[#found][1], most - count, count * 2
     end
     return events
 end

@@ -446,7 +446,8 @@ async fn read_along(
     loop {
         match tokio::time::timeout(LOOK, follower.next()).await {
             Ok(Ok(event)) => {
-                if seen.add(&event) || event.id <= after {
+                let is_old = seen.add(&event) && read(&event) != StreamEvent::End;
+                if is_old || event.id <= after {
                     continue;
                 }
                 if sender.send(event).await.is_err() {
