@@ -149,6 +149,12 @@ async fn touch(uris: usize, times: usize, server: Handle) -> String {
     format!("{uris} touched {times} times")
 }
 
+/// Publishes an update of one resource.
+#[tool]
+fn mark(n: usize, server: Handle) {
+    server.updated(format!("notes://{n}"));
+}
+
 /// A note.
 #[resource("notes://{n}", subscribe)]
 fn note(n: u32) -> String {

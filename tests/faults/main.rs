@@ -61,6 +61,7 @@ mod tasks;
 mod tls;
 mod tokens;
 mod two_users;
+mod two_users_at_nodes;
 mod unread;
 mod vanish;
 mod visible;

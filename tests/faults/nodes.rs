@@ -226,6 +226,11 @@ impl Cluster {
         self.gone.0.load(Ordering::SeqCst)
     }
 
+    /// Lets `steps` and `later` go on by this many steps.
+    pub(crate) fn permit(&self, steps: usize) {
+        self.pace.0.add_permits(steps);
+    }
+
     pub(crate) async fn stop(self) {
         for (stop, serving) in self.nodes {
             stop.send(()).unwrap();
