@@ -258,7 +258,7 @@ mod tests {
         let parts = change.parts(99);
         assert_eq!(parts.len(), 9);
         assert!(parts.iter().all(|part| part.bytes() <= 99));
-        let changed = parts.iter().fold(before.clone(), |now, part| now.changed(part));
+        let changed = parts.iter().fold(before.clone(), SessionSettings::changed);
         assert_eq!(changed, after);
         assert_eq!(before.change_to(&after).parts(1).len(), 80);
         assert_eq!(before.change_to(&before).parts(1).len(), 1);
