@@ -90,6 +90,8 @@ mod store;
 mod token;
 mod upstream;
 
+#[doc(hidden)]
+pub use login::LoginFuture;
 pub use login::{LoginPage, LoginRequest, User};
 pub use logins::{Login, Logins};
 pub use server::AuthorizationServer;

@@ -249,6 +249,18 @@ impl fmt::Debug for LoginPage {
     }
 }
 
+/// Future that a login function returns.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a login function is an `async fn` that returns `Result<User, LoginPage>`, and `{Self}` is not its future",
+    label = "not a future of `Result<User, LoginPage>`",
+    note = "write `async fn login(request: LoginRequest) -> Result<User, LoginPage>`; the error is the page that the user sees next, such as `LoginPage::form()`"
+)]
+pub trait LoginFuture: Future<Output = Result<User, LoginPage>> {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future<Output = Result<User, LoginPage>>> LoginFuture for F {}
+
 type LoggingIn = Pin<Box<dyn Future<Output = Result<User, LoginPage>> + Send>>;
 
 /// The author's login function.
@@ -258,7 +270,7 @@ impl LoginFunction {
     pub(crate) fn new<F, L>(login: F) -> Self
     where
         F: Fn(LoginRequest) -> L + Send + Sync + 'static,
-        L: Future<Output = Result<User, LoginPage>> + Send + 'static,
+        L: LoginFuture + Send + 'static,
     {
         Self(Box::new(move |request| Box::pin(login(request))))
     }

@@ -10,7 +10,7 @@ use mcp_runtime::{
 
 use crate::{
     authorize, decide,
-    login::{LoginFunction, LoginPage, LoginRequest, User},
+    login::{LoginFunction, LoginFuture, LoginPage, LoginRequest},
     logins::Logins,
     metadata::{Endpoint, ServerMetadata},
     oauth_error::OAuthError,
@@ -111,10 +111,35 @@ impl AuthorizationServer {
     ///
     /// The login fails if the function panics, or does not return within 30 seconds. The function runs on the same threads as calls, so
     /// long computations such as a slow hash belong in `tokio::task::spawn_blocking`.
+    ///
+    /// The function runs once for each attempt. A closure that owns a value, such as a table of users, therefore clones the value for each
+    /// `async` block:
+    ///
+    /// ```
+    /// use std::{collections::HashMap, sync::Arc};
+    ///
+    /// use mcp_runtime_authorization_server::{
+    ///     AuthorizationServer, LoginPage, LoginRequest, User,
+    /// };
+    ///
+    /// let keys = Arc::new(HashMap::from([("ada".to_owned(), "correct horse".to_owned())]));
+    /// let server = AuthorizationServer::new(move |request: LoginRequest| {
+    ///     let keys = keys.clone();
+    ///     async move {
+    ///         let key = keys.get(request.name()).ok_or_else(LoginPage::form)?;
+    ///         if key == request.password() {
+    ///             Ok(User::new(request.name()))
+    ///         } else {
+    ///             Err(LoginPage::form())
+    ///         }
+    ///     }
+    /// });
+    /// # let _ = server;
+    /// ```
     pub fn new<F, L>(login: F) -> Self
     where
         F: Fn(LoginRequest) -> L + Send + Sync + 'static,
-        L: Future<Output = Result<User, LoginPage>> + Send + 'static,
+        L: LoginFuture + Send + 'static,
     {
         Self {
             state: Arc::new(ServerState::new(LoginMethod::Local {

@@ -8,7 +8,7 @@ use std::{marker::PhantomData, sync::Arc};
 use serde_json::Value;
 
 use super::{
-    Argument, Call, Describe, FromCall, ItemParams, Probe, Shared, State,
+    Args, Argument, Call, Describe, FromCall, ItemParams, Probe, Shared, State,
     probe::{JsonArgument, NeverImplemented, Spread, TextArgument},
 };
 use crate::{
@@ -55,6 +55,17 @@ pub trait SharesWithoutArc<T> {}
 
 #[diagnostic::do_not_recommend]
 impl<X: ?Sized + NeverImplemented, T> SharesWithoutArc<T> for X {}
+
+/// Parameters whose fields are the arguments of an item. Only tools have such parameters.
+#[diagnostic::on_unimplemented(
+    message = "a prompt or a URI takes each argument as a parameter, and `{Self}` is for tools",
+    label = "clients send a text for each parameter here, and no fields",
+    note = "replace it with a parameter for each field: take `String`, a number, or an enum with `#[data]` whose variants have no fields"
+)]
+pub trait SpreadsFields {}
+
+#[diagnostic::do_not_recommend]
+impl<X: ?Sized + NeverImplemented> SpreadsFields for X {}
 
 /// Types that serde reads by borrowing from the input.
 pub trait Borrows {}
@@ -143,6 +154,8 @@ handles! {
     UnfitState;
     /// `Arc<T>`. Clients cannot send it, and shared state does not need it.
     UnfitArc;
+    /// `Args<T>` where arguments are texts.
+    UnfitArgs;
 }
 
 impl<T> Unfit<T> {
@@ -198,10 +211,26 @@ impl<T> UnfitArc<Arc<T>> {
     }
 }
 
+impl<T> UnfitArgs<Args<T>> {
+    pub fn check<X: SpreadsFields>(self) -> Self {
+        self
+    }
+}
+
 /// These inherent methods take precedence over the methods of `UnfitLevel`, which have the same receiver. The methods of all other levels
 /// take precedence over these inherent methods.
 impl<T> Probe<Arc<T>> {
     state_params!(pub UnfitArc<Arc<T>>);
+}
+
+/// These inherent methods have the same precedence as those of `Probe<Arc<T>>`.
+impl<T> Probe<Args<T>> {
+    pub fn text_param(&self) -> UnfitArgs<Args<T>> {
+        UnfitArgs::NEW
+    }
+    pub fn completion_param(&self) -> UnfitArgs<Args<T>> {
+        UnfitArgs::NEW
+    }
 }
 
 pub trait UnfitLevel<T> {

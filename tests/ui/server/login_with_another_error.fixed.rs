@@ -1,0 +1,9 @@
+use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
+
+async fn login(request: LoginRequest) -> Result<User, LoginPage> {
+    Ok(User::new(request.name()))
+}
+
+fn main() {
+    let _ = mcp_runtime::server!().auth(AuthorizationServer::new(login)).build();
+}
