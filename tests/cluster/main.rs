@@ -10,6 +10,7 @@
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
 mod client;
 mod costs;
+mod interrupted;
 mod memory;
 mod outages;
 mod restart;

@@ -13,10 +13,13 @@ use crate::{
     server::fixture,
 };
 
-const REVISION: &str = "2025-11-25";
+pub(crate) const REVISION: &str = "2025-11-25";
 
 /// Maximum time of a test. A request that Redis does not answer takes up to a second, and a busy machine needs more.
-const MOST: Duration = Duration::from_secs(240);
+pub(crate) const MOST: Duration = Duration::from_secs(240);
+
+/// Options of a Redis that loses nothing when it is killed. With `everysec` it can lose its last two seconds.
+pub(crate) const DURABLE: &[&str] = &["--appendonly", "yes", "--appendfsync", "always"];
 
 /// Returns the status of a path at a node.
 async fn status(node: SocketAddr, path: &str) -> u16 {
@@ -28,7 +31,7 @@ async fn echo(session: &Session, address: SocketAddr) -> Reply {
 }
 
 /// Checks what clients see while Redis does not answer: requests that need nothing from Redis go on, and all other requests are refused.
-async fn check_away(cluster: &ServerCluster, session: &Session) {
+pub(crate) async fn check_away(cluster: &ServerCluster, session: &Session) {
     for number in 0..3 {
         let node = cluster.node(number);
         eventually("the node to notice", async || {
@@ -50,7 +53,7 @@ async fn check_away(cluster: &ServerCluster, session: &Session) {
     }
 }
 
-async fn check_back(cluster: &ServerCluster, session: &Session, expected: u16) {
+pub(crate) async fn check_back(cluster: &ServerCluster, session: &Session, expected: u16) {
     for number in 0..3 {
         let node = cluster.node(number);
         eventually("the node to be ready", async || {
@@ -68,7 +71,7 @@ async fn check_back(cluster: &ServerCluster, session: &Session, expected: u16) {
 
 #[test]
 fn sessions_go_on_after_redis_was_stopped_and_has_its_data_again() {
-    let mut cluster = match ServerCluster::start_with(fixture(), &["--appendonly", "yes"]) {
+    let mut cluster = match ServerCluster::start_with(fixture(), DURABLE) {
         Ok(cluster) => cluster,
         Err(missing) => return missing.skip(),
     };

@@ -87,7 +87,10 @@ impl Node {
         let (head, body) = self.form("/token", "", &body).await;
         match head.status {
             200 => Ok(["access_token", "refresh_token"].map(|name| field(&body, name))),
-            _ => Err(field(&body, "error")),
+            _ => {
+                eprintln!("{body}");
+                Err(field(&body, "error"))
+            }
         }
     }
 
@@ -127,28 +130,47 @@ fn between<'a>(text: &'a str, before: &str, after: char) -> &'a str {
     rest.split(after).next().unwrap_or_default()
 }
 
-/// Logs a user in at `nodes`, each step at the next of them, and returns the code. Each user has an address, whose limits are its own.
+/// Login that a user has opened and not finished.
+struct Login {
+    number: usize,
+    headers: String,
+    page: String,
+}
+
+impl Login {
+    /// Opens the page at a node. Each user has an address, whose limits are its own.
+    async fn open(node: &Node, client: &str, number: usize) -> Self {
+        let address = format!("X-Forwarded-For: 10.0.{}.{}\r\n", number / 200, number % 200 + 1);
+        let query = format!(
+            "response_type=code&client_id={client}&code_challenge={CHALLENGE}&code_challenge_method=S256"
+        );
+        let open = format!("GET /authorize?{query} HTTP/1.1\r\nHost: localhost\r\n{address}\r\n");
+        let (head, page) = node.ask(&open).await;
+        let cookie = head.get("set-cookie").unwrap_or_else(|| panic!("no cookie: {page}"));
+        let cookie = cookie.split(';').next().unwrap_or_default();
+        Self { number, headers: format!("{address}Cookie: {cookie}\r\n"), page }
+    }
+
+    /// Logs the user in, each step at the next of the nodes, and returns the code.
+    async fn finish(self, nodes: [&Node; 2]) -> String {
+        let Self { number, headers, page } = self;
+        let hidden = |page: &str, name: &str| {
+            format!("{name}={}", between(page, &format!("name=\"{name}\" value=\""), '"'))
+        };
+        let form = |page: &str| format!("{}&{}", hidden(page, "pending"), hidden(page, "ticket"));
+        let entered = format!("{}&name=user{number}&action=login", form(&page));
+        let (_, consent) = nodes[0].form("/authorize", &headers, &entered).await;
+        let agreed = format!("{}&action=allow", form(&consent));
+        let (head, body) = nodes[1].form("/authorize", &headers, &agreed).await;
+        let location = head.get("location").unwrap_or_else(|| panic!("no redirect: {body}"));
+        between(&location, "code=", '&').to_owned()
+    }
+}
+
+/// Logs a user in at `nodes`, each step at the next of them, and returns the code.
 async fn code(nodes: &[Node; 2], client: &str, number: usize) -> String {
     let [a, b] = nodes;
-    let address = format!("X-Forwarded-For: 10.0.{}.{}\r\n", number / 200, number % 200 + 1);
-    let query = format!(
-        "response_type=code&client_id={client}&code_challenge={CHALLENGE}&code_challenge_method=S256"
-    );
-    let open = format!("GET /authorize?{query} HTTP/1.1\r\nHost: localhost\r\n{address}\r\n");
-    let (head, page) = a.ask(&open).await;
-    let cookie = head.get("set-cookie").unwrap_or_else(|| panic!("no cookie: {page}"));
-    let cookie = cookie.split(';').next().unwrap_or_default();
-    let headers = format!("{address}Cookie: {cookie}\r\n");
-    let hidden = |page: &str, name: &str| {
-        format!("{name}={}", between(page, &format!("name=\"{name}\" value=\""), '"'))
-    };
-    let form = |page: &str| format!("{}&{}", hidden(page, "pending"), hidden(page, "ticket"));
-    let entered = format!("{}&name=user{number}&action=login", form(&page));
-    let (_, consent) = b.form("/authorize", &headers, &entered).await;
-    let agreed = format!("{}&action=allow", form(&consent));
-    let (head, body) = a.form("/authorize", &headers, &agreed).await;
-    let location = head.get("location").unwrap_or_else(|| panic!("no redirect: {body}"));
-    between(&location, "code=", '&').to_owned()
+    Login::open(a, client, number).await.finish([b, a]).await
 }
 
 async fn nodes(redis: &RedisServer) -> [Node; 2] {
@@ -247,5 +269,65 @@ async fn logins_end_with_the_data_of_redis_and_begin_again() {
     for node in [a, b, &late] {
         let is_good = async || (node.call(&tokens[0]).await == 200).then_some(());
         eventually("the new token is good", is_good).await;
+    }
+}
+
+/// Checks that tokens, an unused code and a login that is under way survive an outage in which Redis keeps its data.
+async fn check_outage(mut redis: RedisServer, is_paused: bool) {
+    let store = || Redis::new(redis.url()).deadline(Duration::from_secs(1));
+    let nodes = [Node::start(store()).await, Node::start(store()).await];
+    let [a, b] = &nodes;
+    let client = a.register().await;
+    let tokens = a.exchange(&client, &code(&nodes, &client, 0).await).await.unwrap();
+    assert_eq!(b.call(&tokens[0]).await, 200);
+    let login = Login::open(a, &client, 1).await;
+    let unused = code(&nodes, &client, 2).await;
+    if is_paused {
+        redis.pause();
+    } else {
+        redis.stop();
+    }
+    for node in [a, b] {
+        let is_away = async || (node.call(&tokens[0]).await == 503).then_some(());
+        eventually("the node notices that Redis is away", is_away).await;
+        // A paused Redis may still execute these requests when it goes on.
+        if !is_paused {
+            let refused =
+                [node.refresh(&client, &tokens[1]).await, node.exchange(&client, &unused).await];
+            for refused in refused {
+                assert_eq!(refused.unwrap_err(), "temporarily_unavailable");
+            }
+        }
+    }
+    if is_paused {
+        redis.resume();
+    } else {
+        redis.restart();
+    }
+    for node in [a, b] {
+        let is_back = async || (node.call(&tokens[0]).await == 200).then_some(());
+        eventually("the token is good again", is_back).await;
+    }
+    let refreshed = b.refresh(&client, &tokens[1]).await.unwrap();
+    assert_eq!(a.call(&refreshed[0]).await, 200);
+    assert_eq!(b.call(&a.exchange(&client, &unused).await.unwrap()[0]).await, 200);
+    let code = login.finish([b, a]).await;
+    assert_eq!(a.call(&b.exchange(&client, &code).await.unwrap()[0]).await, 200);
+}
+
+#[tokio::test]
+async fn logins_go_on_after_redis_was_stopped_and_has_its_data_again() {
+    // With `everysec`, a Redis that is killed can lose its last two seconds.
+    match RedisServer::start(&["--appendonly", "yes", "--appendfsync", "always"]) {
+        Ok(redis) => check_outage(redis, false).await,
+        Err(missing) => missing.skip(),
+    }
+}
+
+#[tokio::test]
+async fn logins_go_on_after_redis_was_paused() {
+    match RedisServer::start(&[]) {
+        Ok(redis) => check_outage(redis, true).await,
+        Err(missing) => missing.skip(),
     }
 }

@@ -3,7 +3,9 @@
 mod broken;
 mod environment;
 mod logins;
+mod races;
 mod topologies;
+mod valkey;
 
 use std::time::Duration;
 
@@ -256,24 +258,12 @@ fn call_home() -> &'static str {
     "done"
 }
 
-#[form]
-struct Name {
-    name: String,
-}
-
-#[tool(single_use)]
-async fn pays(ctx: &Context) -> Result<String> {
-    Ok(ctx.elicit::<Name>("name", "Who pays?").await?.name)
-}
-
 /// Returns two clients, each of its own server, which share Redis.
 async fn two_nodes(redis: &RedisServer) -> [TestClient; 2] {
     let node = async || {
-        let server = mcp_runtime::server!().items(items![dig, call_home, pays]);
-        let can = json!({ "elicitation": {} });
-        let client =
-            TestClient::connect_capable(server.store(patient(redis)), Revision::V2026_07_28, can);
-        client.await.unwrap()
+        let server = mcp_runtime::server!().items(items![dig, call_home]);
+        let server = server.store(patient(redis));
+        TestClient::connect_with(server, Revision::V2026_07_28).await.unwrap()
     };
     [node().await, node().await]
 }
@@ -313,23 +303,4 @@ async fn the_rate_of_a_caller_in_redis_refuses_with_the_time_to_wait() {
         .and_then(|text| text.strip_suffix(" s")?.parse().ok())
         .unwrap_or_else(|| panic!("{text}"));
     assert!((1..=3600).contains(&seconds), "{text}");
-}
-
-#[tokio::test]
-async fn one_server_continues_what_another_has_begun_and_a_state_is_used_once() {
-    let redis = redis_server!();
-    let [mut one, mut other] = two_nodes(&redis).await;
-    for race in 0..100 {
-        let call = json!({ "name": "pays", "arguments": {} });
-        let begun = one.start("tools/call", call.clone());
-        let round = one.wait(begun).await.unwrap();
-        let mut next = call;
-        next["requestState"] = round["requestState"].clone();
-        let answer = json!({ "action": "accept", "content": { "name": "Ada" } });
-        next["inputResponses"] = json!({ "name": answer });
-        let calls = (one.start("tools/call", next.clone()), other.start("tools/call", next));
-        let results = [one.wait(calls.0).await, other.wait(calls.1).await];
-        let won = results.iter().filter(|result| result.is_ok()).count();
-        assert_eq!(won, 1, "{race}: {results:?}");
-    }
 }

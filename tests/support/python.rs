@@ -38,6 +38,16 @@ impl Python {
         Ok(Self(folder.join("bin/python")))
     }
 
+    /// Returns the value of an expression, as a text. `imports` is the module that the expression needs.
+    ///
+    /// # Errors
+    ///
+    /// [`Missing`] when the module cannot be imported, or the expression fails.
+    pub fn value_of(&self, imports: &str, expression: &str) -> Result<String, Missing> {
+        let script = format!("import {imports}\nprint({expression}, end='')");
+        output_of(Command::new(&self.0).args(["-B", "-c", &script]))
+    }
+
     /// Returns the command that runs a script without leaving a compiled file beside it.
     pub fn run(&self, script: impl AsRef<Path>) -> Command {
         let mut command = Command::new(&self.0);

@@ -22,6 +22,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// Running `redis-server`, which loses its data when it ends, unless its options say otherwise.
 pub struct RedisServer {
+    program: PathBuf,
     process: Option<Running>,
     folder: PathBuf,
     port: u16,
@@ -34,7 +35,15 @@ impl RedisServer {
     /// # Errors
     /// Fails if `redis-server` or `redis-cli` is not installed.
     pub fn start(options: &[&str]) -> Result<Self, Missing> {
-        for program in ["redis-server", "redis-cli"] {
+        Self::start_program(Path::new("redis-server"), options)
+    }
+
+    /// Starts another program that has the options of `redis-server`, such as `valkey-server`.
+    ///
+    /// # Errors
+    /// Fails if the program or `redis-cli` is not installed.
+    pub fn start_program(program: &Path, options: &[&str]) -> Result<Self, Missing> {
+        for program in [program, Path::new("redis-cli")] {
             output_of(Command::new(program).arg("--version"))?;
         }
         let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
@@ -45,11 +54,12 @@ impl RedisServer {
         // Another process may take the port before the server does, so that a further try is needed.
         for _ in 0..10 {
             let port = free_port();
-            if let Some(process) = start(port, &folder, &options) {
-                return Ok(Self { process: Some(process), folder, port, options });
+            if let Some(process) = start(program, port, &folder, &options) {
+                let (program, process) = (program.to_owned(), Some(process));
+                return Ok(Self { program, process, folder, port, options });
             }
         }
-        panic!("redis-server does not start");
+        panic!("{} does not start", program.display());
     }
 
     /// Returns the port of the server.
@@ -69,7 +79,7 @@ impl RedisServer {
 
     /// Starts the server again, on the same port. It has its data again if its options let it write a file.
     pub fn restart(&mut self) {
-        self.process = start(self.port, &self.folder, &self.options);
+        self.process = start(&self.program, self.port, &self.folder, &self.options);
         assert!(self.process.is_some(), "the port has been taken");
     }
 
@@ -111,8 +121,8 @@ pub fn free_port() -> u16 {
 }
 
 /// Starts a server, and waits until it accepts connections. Returns `None` if it ends before.
-fn start(port: u16, folder: &Path, options: &[String]) -> Option<Running> {
-    let mut command = Command::new("redis-server");
+fn start(program: &Path, port: u16, folder: &Path, options: &[String]) -> Option<Running> {
+    let mut command = Command::new(program);
     command
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--dir"])
         .arg(folder)
