@@ -19,6 +19,7 @@ use super::{
     session_table::SessionId,
     shared_stream::AttachedReader,
     sse::millis,
+    sse_owners::SseOwners,
     stream_log::{DELIVERED, StreamLog},
 };
 use crate::{
@@ -76,6 +77,8 @@ pub(super) struct SharedSessions {
     /// Number of streams that this node has begun.
     streams: AtomicU64,
     memory: Arc<LogMemory>,
+    /// Nodes that have the streams of protocol revision 2024-11-05.
+    pub(super) sse_owners: Arc<SseOwners>,
 }
 
 /// What this node knows about the records of a session.
@@ -134,16 +137,16 @@ pub(super) enum SessionMessage<'a> {
     Posted(&'a str, #[serde(borrow)] Cow<'a, str>),
     /// Like `Posted`, for a message in the record with this name.
     Stored(&'a str, #[serde(borrow)] Cow<'a, str>),
-}
-
-fn partition(id: &SessionId) -> String {
-    format!("session:{id}")
+    /// The client of this session of protocol revision 2024-11-05 has posted a message to the sender, which has stored it in the record
+    /// with this number. The message has so many bytes.
+    Relayed(&'a str, u64, usize),
 }
 
 impl SharedSessions {
     pub(super) fn new(node: Arc<ServerNode>, limits: &Limits) -> Self {
         Self {
             store: node.store().clone(),
+            sse_owners: Arc::new(SseOwners::new(node.clone())),
             node,
             idle: limits.session_idle,
             places: SessionPlaces::new(limits),
@@ -158,7 +161,7 @@ impl SharedSessions {
 
     /// Returns the log of a stream of a session. Stream 0 is for messages that belong to no request.
     pub(super) fn stream(&self, id: &SessionId, number: u64) -> StreamLog {
-        StreamLog::new(&self.node, partition(id), number, (self.memory.most(), self.idle))
+        StreamLog::new(&self.node, id.partition(), number, (self.memory.most(), self.idle))
     }
 
     /// Returns the record of the events that a writer of a log appends.
@@ -289,7 +292,7 @@ impl SharedSessions {
     ) -> Result<Result<(), String>, StoreError> {
         let (settings, ttl) = (SessionSettings::default(), self.idle.min(UNUSED));
         let absent = Condition::Absent;
-        let begin = Transaction::on(partition(&id))
+        let begin = Transaction::on(id.partition())
             .then(StoreOperation::put(HEARING, self.node.id().to_string(), ttl, absent))
             .then(StoreOperation::put(CLIENT, client.write(), ttl, absent))
             .then(StoreOperation::put(SETTINGS, json(&settings)?, ttl, absent));
@@ -325,7 +328,7 @@ impl SharedSessions {
         client: &SavedClient,
     ) -> Result<(), StoreError> {
         let put = StoreOperation::put(CLIENT, client.write(), self.idle, Condition::Any);
-        let outputs = self.execute(Transaction::on(partition(&id)).then(put)).await?;
+        let outputs = self.execute(Transaction::on(id.partition()).then(put)).await?;
         if let (Some(copy), Some(Output::Version(client))) =
             (self.copy(&id), outputs.unwrap_or_default().first())
         {
@@ -359,7 +362,7 @@ impl SharedSessions {
         &self,
         id: &SessionId,
     ) -> Result<Option<(NodeId, u64)>, StoreError> {
-        let read = Transaction::on(partition(id)).then(StoreOperation::get(HEARING));
+        let read = Transaction::on(id.partition()).then(StoreOperation::get(HEARING));
         let outputs = self.execute(read).await?.unwrap_or_default();
         let Some(Output::Record(Some(record))) = outputs.first() else { return Ok(None) };
         Ok(hearing_node(record))
@@ -372,7 +375,7 @@ impl SharedSessions {
     pub(super) async fn hear(&self, id: &SessionId) -> Result<(), StoreError> {
         let node = self.node.id().to_string();
         let put = StoreOperation::put(HEARING, node, self.idle, Condition::Any);
-        let outputs = self.execute(Transaction::on(partition(id)).then(put)).await?;
+        let outputs = self.execute(Transaction::on(id.partition()).then(put)).await?;
         match outputs.unwrap_or_default().first() {
             Some(Output::Version(version)) => {
                 self.send(&SessionMessage::Heard(&id.to_string(), *version)).await
@@ -407,7 +410,7 @@ impl SharedSessions {
 
     fn touching(&self, id: &SessionId) -> Transaction {
         let touch = |name: &str| StoreOperation::Touch { name: name.to_owned(), ttl: self.idle };
-        Transaction::on(partition(id))
+        Transaction::on(id.partition())
             .then(touch(CLIENT))
             .then(touch(SETTINGS))
             .then(touch(HEARING))
@@ -506,7 +509,7 @@ impl SharedSessions {
                 }
                 return Ok(());
             }
-            let read = Transaction::on(partition(id)).then(StoreOperation::get(SETTINGS));
+            let read = Transaction::on(id.partition()).then(StoreOperation::get(SETTINGS));
             let outputs = self.execute(read).await?.unwrap_or_default();
             let Some(Output::Record(Some(settings))) = outputs.last() else {
                 return Err(StoreError::failed("the session has ended"));
@@ -531,7 +534,7 @@ impl SharedSessions {
         let remove = |name: &str| StoreOperation::remove(name, Condition::Any);
         let names = [CLIENT, SETTINGS, HEARING, DELIVERED];
         let removals =
-            names.iter().fold(Transaction::on(partition(id)), |end, name| end.then(remove(name)));
+            names.iter().fold(Transaction::on(id.partition()), |end, name| end.then(remove(name)));
         removals.then(self.stream(id, 0).clearing())
     }
 
@@ -561,7 +564,7 @@ impl SharedSessions {
         let number = self.streams.fetch_add(1, Ordering::Relaxed);
         let name = format!("posted/{}/{number}", self.node.id());
         let put = StoreOperation::put(&*name, body, POSTED, Condition::Any);
-        let _ = self.execute(Transaction::on(partition(id)).then(put)).await?;
+        let _ = self.execute(Transaction::on(id.partition()).then(put)).await?;
         self.send(&SessionMessage::Stored(&session, name.into())).await
     }
 
@@ -574,7 +577,7 @@ impl SharedSessions {
         id: &SessionId,
         name: &str,
     ) -> Result<Option<Vec<u8>>, StoreError> {
-        let read = Transaction::on(partition(id)).then(StoreOperation::get(name));
+        let read = Transaction::on(id.partition()).then(StoreOperation::get(name));
         let outputs = self.execute(read).await?.unwrap_or_default();
         Ok(match outputs.into_iter().next() {
             Some(Output::Record(record)) => record.map(|record| record.value),
