@@ -12,6 +12,10 @@ mod client;
 mod costs;
 mod memory;
 mod outages;
+#[path = "../faults/pair.rs"]
+#[allow(dead_code, reason = "the suite `faults` uses the rest")]
+mod pair;
+mod pairs;
 mod restart;
 #[path = "../faults/server.rs"]
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
