@@ -13,6 +13,10 @@ mod costs;
 mod interrupted;
 mod memory;
 mod outages;
+#[path = "../faults/pair.rs"]
+#[allow(dead_code, reason = "the suite `faults` uses the rest")]
+mod pair;
+mod pairs;
 mod restart;
 #[path = "../faults/server.rs"]
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]

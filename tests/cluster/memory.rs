@@ -18,7 +18,7 @@ use crate::{
 const AT_ONCE: usize = 16;
 
 /// Runs some of the futures at a time, and returns their results.
-async fn some_at_once<F>(work: impl IntoIterator<Item = F>) -> Vec<F::Output>
+pub(crate) async fn some_at_once<F>(work: impl IntoIterator<Item = F>) -> Vec<F::Output>
 where
     F: Future<Output: Send> + Send + 'static,
 {
@@ -65,7 +65,7 @@ impl Memory {
 }
 
 /// Returns the keys in Redis that belong to sessions, streams or tasks, and not to the nodes themselves.
-fn keys(cluster: &ServerCluster) -> Vec<String> {
+pub(crate) fn keys(cluster: &ServerCluster) -> Vec<String> {
     let all = cluster.redis.cli(&["--raw", "KEYS", "*"]);
     let of_nodes = ["{pnodes}", "{pstate-keys}"];
     let is_left = |key: &&str| !key.is_empty() && !of_nodes.iter().any(|own| key.contains(own));

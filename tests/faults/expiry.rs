@@ -12,6 +12,7 @@ use mcp_runtime::{
     auth::{Authorization, Denied, TokenVerifier},
     limits::Limits,
     prelude::*,
+    store::MemoryStore,
 };
 use serde_json::{Value, json};
 use support::{
@@ -97,7 +98,12 @@ pub(crate) async fn say_initialized(session: &Session, token: &str) {
 
 /// Opens a stream of protocol revision 2024-11-05 with the first token, and initializes its session with the second token.
 async fn pair(address: SocketAddr, tokens: [&str; 2]) -> Stream {
-    let open = with(tokens[0], Request::get().to("/sse")).open(address).await;
+    pair_at([address, address], tokens).await
+}
+
+/// Opens a stream at the first address, and initializes its session at the second one, which may be another node.
+pub(crate) async fn pair_at([stream, address]: [SocketAddr; 2], tokens: [&str; 2]) -> Stream {
+    let open = with(tokens[0], Request::get().to("/sse")).open(stream).await;
     let mut stream = open.check_events();
     let path = stream.event().await.and_then(|event| event.data).expect("an address");
     let post = initialize("2024-11-05").to(&format!("/{path}"));
@@ -173,4 +179,29 @@ async fn check_streams(address: SocketAddr, go: &Semaphore) {
     let head = running.head(false, SOON).await.expect("a response");
     let body = running.body(SOON).await.expect("a whole body");
     assert_eq!(Reply { head, body }.text(), "done");
+}
+
+#[test]
+fn a_token_that_is_shown_at_another_node_keeps_the_stream_open() {
+    run(before_it_ends(3, async |valid| {
+        let (go, store) = (Arc::new(Semaphore::new(0)), Arc::new(MemoryStore::new().shared()));
+        let node = || server(valid, &go).store(store.clone());
+        serving(node(), async |one| {
+            serving(node(), async |two| {
+                let mut ending = pair_at([one, two], ["short", "shorter"]).await;
+                let mut staying = [
+                    pair_at([one, two], ["short", "long"]).await,
+                    pair_at([one, two], ["short", "endless"]).await,
+                    pair_at([two, one], ["endless", "short"]).await,
+                ];
+                ends(&mut ending).await;
+                with("long", plain_call(1, "change", json!({}))).ask(two).await.text();
+                for stream in &mut staying {
+                    is_open(stream).await;
+                }
+            })
+            .await;
+        })
+        .await;
+    }));
 }

@@ -15,7 +15,12 @@ pub(crate) struct Pair {
 impl Pair {
     /// Opens the stream and begins the session.
     pub(crate) async fn begin(address: SocketAddr) -> Self {
-        let stream = Request::get().to("/sse").open(address).await;
+        Self::begin_at([address, address]).await
+    }
+
+    /// Opens the stream at the first node, and begins the session at the second one, to which the client posts its messages.
+    pub(crate) async fn begin_at([stream, address]: [SocketAddr; 2]) -> Self {
+        let stream = Request::get().to("/sse").open(stream).await;
         let mut stream = stream.check_events();
         let first = stream.event().await.expect("an event");
         assert_eq!(first.event.as_deref(), Some("endpoint"));
@@ -23,7 +28,7 @@ impl Pair {
         let mut pair = Self { address, stream, path };
         let params = json!({
             "protocolVersion": "2024-11-05",
-            "capabilities": {},
+            "capabilities": { "sampling": {}, "roots": {} },
             "clientInfo": { "name": "suite", "version": "1" },
         });
         pair.post(&message("init", "initialize", params)).await;

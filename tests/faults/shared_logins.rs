@@ -26,7 +26,7 @@ use crate::{
     browser::{Back, Browser, Client, Page, Tokens, register, registration, text},
     client::{Reply, run, run_within},
     delegation::{come_back, leave, server as delegated, upstream},
-    expiry::{ends, goes_on, listen},
+    expiry::{ends, goes_on, listen, pair_at},
     provider::Provider,
 };
 
@@ -291,6 +291,31 @@ fn a_login_that_ends_at_one_node_is_over_at_the_other() {
         let anew = b.log_in("ada").await;
         assert_eq!(status(&a, &anew.access).await, 200);
         assert_eq!(here.of("ada").await.unwrap().len(), 1);
+        nodes.end().await;
+    });
+}
+
+/// The node of the stream does not hear of the end of a token that the client has shown only at the other node, so that token does not keep
+/// the stream open.
+#[test]
+fn a_stream_ends_with_its_login_although_the_client_posts_to_another_node() {
+    run(async {
+        let nodes = Nodes::start(|| {
+            let limits = Limits::new().keep_alive(Duration::from_millis(100));
+            server(authorization_server()).limits(limits).legacy_sse(true)
+        });
+        let nodes = nodes.await;
+        let [a, b] = nodes.clients().await;
+        let (stolen, kept) = (a.log_in("ada").await, a.log_in("ada").await);
+        let addresses = [a.address, b.address];
+        let mut ending = pair_at(addresses, [&stolen.access, &stolen.access]).await;
+        let mut staying = pair_at(addresses, [&kept.access, &stolen.access]).await;
+        assert!(!nodes.store.has(&stolen.access) && !nodes.store.has(&kept.access));
+        let revoke = [("token", &*stolen.refresh), ("client_id", &*a.id)];
+        assert_eq!(b.post("/revoke", &revoke).await.status(), 200);
+        ends(&mut ending).await;
+        goes_on(&mut staying).await;
+        drop(staying);
         nodes.end().await;
     });
 }

@@ -55,6 +55,24 @@ fn clients_answer_questions_of_calls_at_several_nodes() {
     });
 }
 
+/// A client of HTTP+SSE has its stream at one node, and nginx sends each of its messages to the next node.
+#[test]
+fn clients_of_http_sse_send_their_messages_to_any_node() {
+    with_cluster(|server| {
+        everything::check_python(server, "sse", LEGACY);
+        everything::check_typescript_at(server, "sdk-sse", "auto", LEGACY);
+        for report in [
+            python::carry_out(server, "sse", questions()),
+            typescript::carry_out(server, "sdk-sse", "auto", questions()),
+        ] {
+            match report {
+                Ok(report) => check_answers(&report, LEGACY),
+                Err(missing) => return missing.skip(),
+            }
+        }
+    });
+}
+
 #[test]
 fn clients_look_after_tasks_at_several_nodes() {
     with_cluster(|server| {

@@ -128,6 +128,11 @@ pub(crate) fn check_python(server: &Server, era: &str, protocol: &str) {
     check(everything(), protocol, |steps| python::drive(server, era, steps));
 }
 
+#[test]
+fn python_speaks_sse() {
+    check_python(&Server::over_http("everything"), "sse", "2025-11-25");
+}
+
 /// Lets TypeScript carry out all steps.
 #[track_caller]
 pub(crate) fn check_typescript_at(server: &Server, client: &str, version: &str, protocol: &str) {

@@ -22,12 +22,15 @@ pub(crate) fn drive(server: &Server, era: &str, steps: &[Value]) -> Result<Value
     carry_out(server, era, json!({ "steps": steps }))
 }
 
-/// Lets the client carry out a plan, and returns the report.
+/// Lets the client carry out a plan, and returns the report. The era `sse` stands for HTTP+SSE in the legacy era.
 pub(crate) fn carry_out(server: &Server, era: &str, mut plan: Value) -> Result<Value, Missing> {
     let environment: BTreeMap<_, _> = server.environment().into();
     plan["environment"] = json!(environment);
     let mut command = python()?.run(SCRIPT);
-    command.args(["--era", era, "--"]).arg(server.address());
+    match era {
+        "sse" => command.args(["--era", "legacy", "--"]).arg(server.sse()),
+        _ => command.args(["--era", era, "--"]).arg(server.address()),
+    };
     if !server.is_http() {
         command.args(&server.arguments);
     }

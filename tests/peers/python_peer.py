@@ -1,5 +1,7 @@
 """Drives one MCP server with the Python SDK's client, over stdio or, if it is given a URL, over HTTP.
 
+A URL that ends in /sse is that of HTTP+SSE.
+
     python_peer.py [--era auto|legacy] [--timeout SECONDS] -- (SERVER [ARGUMENT ...] | URL)
 
 The plan is one JSON document on stdin, the report one JSON document on stdout.
@@ -63,6 +65,7 @@ import mcp_types as types
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client import stdio
 from mcp.client.auth import OAuthFlowError
+from mcp.client.sse import sse_client
 from pydantic import BaseModel, ValidationError
 
 from python_login import Login
@@ -124,7 +127,9 @@ class Peer:
         environment = self.plan.get("environment")
         process = StdioServerParameters(command=server[0], args=server[1:], env=environment)
         place = server[0] if server[0].startswith("http://") else process
-        if "login" in self.plan:
+        if server[0].endswith("/sse"):
+            place = sse_client(place)
+        elif "login" in self.plan:
             self.login = Login(place, self.plan["login"])
             place = self.login.transport(place)
         self.client = Client(

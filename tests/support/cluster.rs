@@ -147,7 +147,7 @@ impl ServerCluster {
     /// Starts a node that does not run, at its address.
     pub fn start_node(&mut self, node: usize) {
         let url = ("MCP_REDIS_URL", PathBuf::from(&self.store));
-        let options = ["--trust-proxy", "127.0.0.1"];
+        let options = ["--trust-proxy", "127.0.0.1", "--legacy-sse"];
         let server = HttpServer::start_at(self.addresses[node], &self.binary, &options, [&url]);
         self.nodes[node] = Some(server);
     }

@@ -123,6 +123,12 @@ impl Builder {
     ///
     /// The transport uses `/sse` and `/message` if the path of the endpoint is `/mcp`.
     ///
+    /// Servers that share a [store](Self::store) pass the messages of a client on to the server that has its stream, so a load balancer needs
+    /// no sticky sessions. Calls run at the server of the stream, and the client begins again if that server ends. The header
+    /// `Authorization`, cookies, and values that middleware has added to the request do not reach handlers this way. A message gets status 421
+    /// at another server if a handler may need something that is never stored: claims that are a Rust value, a token of an upstream
+    /// provider, or an `Authorization` header that no verifier has checked.
+    ///
     /// Specification: Base protocol, Transports (revision 2024-11-05, HTTP with SSE).
     #[must_use]
     pub fn legacy_sse(mut self, serve: bool) -> Self {

@@ -149,11 +149,27 @@ impl ServerNode {
         self.certain().map(|()| live)
     }
 
+    /// Returns the transaction that reads which nodes are live, for [`is_live`](Self::is_live).
+    #[cfg(feature = "http")]
+    pub(crate) fn listing() -> Transaction {
+        Transaction::on(PARTITION).then(lease::list())
+    }
+
+    /// Returns whether a node is live, by the outputs of [`listing`](Self::listing).
+    ///
+    /// # Errors
+    /// Fails if the node has no lease, and the store was away, so that the node may be live nevertheless.
+    #[cfg(feature = "http")]
+    pub(crate) fn is_live(&self, node: NodeId, listed: &[Output]) -> Result<bool, StoreError> {
+        let is_live = lease::live_nodes(listed).contains(&node);
+        if is_live { Ok(true) } else { self.certain().map(|()| false) }
+    }
+
     /// Checks that nodes without a lease are dead.
     ///
     /// # Errors
     /// Fails if the store was away for so long that all leases may have expired.
-    fn certain(&self) -> Result<(), StoreError> {
+    pub(crate) fn certain(&self) -> Result<(), StoreError> {
         if self.uncertain_until().is_some() {
             return Err(StoreError::unavailable(
                 "the store may have been away, and the nodes have not renewed their leases yet",
@@ -243,6 +259,25 @@ impl ServerNode {
     /// Fails if the store is unavailable. The message may be in the log or not.
     pub(crate) async fn send(&self, subject: Subject, body: &str) -> Result<(), StoreError> {
         self.state.execute(vec![self.state.append(0, subject, body)]).await.map(drop)
+    }
+
+    /// Sends a message like [`send`](Self::send), and executes operations in the partition of the nodes in the same transaction. Returns the
+    /// reason if one of their conditions does not hold. The message is not sent then.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable. The transaction may have been applied or not.
+    #[cfg(feature = "http")]
+    pub(crate) async fn send_with(
+        &self,
+        mut operations: Vec<StoreOperation>,
+        subject: Subject,
+        body: &str,
+    ) -> Result<TransactionResult, StoreError> {
+        operations.push(self.state.append(0, subject, body));
+        let transaction = Transaction { partition: PARTITION.to_owned(), operations };
+        let results = storage::execute(&*self.state.store, vec![transaction]).await?;
+        let first = results.into_iter().next();
+        first.ok_or_else(|| StoreError::failed("the store has returned no result"))
     }
 
     /// Waits until all other nodes have handled the messages that are in the log now, but no longer than `most`.

@@ -37,6 +37,8 @@ mod meta;
 mod methods;
 mod nodes;
 mod nodes_limits;
+#[cfg(feature = "http")]
+mod nodes_sse;
 mod nodes_states;
 mod nodes_tasks;
 mod pages;

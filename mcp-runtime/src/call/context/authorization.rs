@@ -179,6 +179,17 @@ impl Authorization {
         self.upstream.as_deref()
     }
 
+    /// Returns whether [`keep`](Self::keep) writes everything that handlers and policies may ask for.
+    #[cfg(feature = "http")]
+    pub(crate) fn can_be_kept(&self) -> bool {
+        let are_claims_kept = match &self.claims {
+            CallerClaims::None => true,
+            CallerClaims::Json(text) => validate(text.as_bytes(), DEEPEST).is_ok(),
+            CallerClaims::Typed(_) | CallerClaims::Lost => false,
+        };
+        are_claims_kept && self.upstream.is_none()
+    }
+
     /// Serializes the data that a call needs to run again after a restart. The data does not include the token.
     pub(crate) fn keep(&self) -> Box<str> {
         let mut text = Vec::new();

@@ -302,6 +302,9 @@ impl Endpoint {
         // A cancelled call ends only when it is polled again. Waits for these calls, so that none of them still runs during `on_shutdown`.
         self.finish_calls(Duration::from_secs(1)).await;
         self.sessions.sweep(|_| true);
+        if let Some(shared) = &self.shared {
+            shared.sse_owners.end().await;
+        }
         let started = self.started.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(started) = started {
             started.stop().await;

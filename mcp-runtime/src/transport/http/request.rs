@@ -152,7 +152,7 @@ fn answer_without_body(
         {
             return Err(reply::busy(no_connection(endpoint)).into());
         }
-        // If several nodes share the session, the answer needs the store. This function cannot wait, so its caller answers the request.
+        // Sessions and streams of several nodes need the store, for which the caller of this function waits.
         (HttpRoute::Endpoint, &(Method::GET | Method::DELETE)) if endpoint.shared.is_some() => {}
         (HttpRoute::Endpoint, &Method::GET) => {
             return Err(session_requests::get(endpoint, head, parts).into());
@@ -166,6 +166,7 @@ fn answer_without_body(
         (HttpRoute::AuthPage(_), &(Method::GET | Method::POST)) => {}
         #[cfg(feature = "auth")]
         (HttpRoute::AuthPage(_), _) => return Err(reply::not_allowed("GET, POST").into()),
+        (HttpRoute::SseStream, &Method::GET) if endpoint.shared.is_some() => {}
         (HttpRoute::SseStream, &Method::GET) => {
             return Err(legacy_sse::open(state, head, parts).into());
         }
@@ -186,13 +187,16 @@ fn handle(
 ) -> HttpAnswer {
     let (endpoint, address) = (&state.endpoint, state.address_of(parts));
     if matches!(route, HttpRoute::SsePost) {
-        return legacy_sse::post(endpoint, Carrier::of_request(parts, address), parts, read).into();
+        return legacy_sse::post(endpoint, Carrier::of_request(parts, address), parts, read);
     }
     #[cfg(feature = "auth")]
     if let HttpRoute::AuthPage(_) = route {
         return token_gate::auth_page(endpoint, parts, read, address);
     }
     if matches!(parts.method, Method::GET | Method::DELETE) {
+        if let HttpRoute::SseStream = route {
+            return legacy_sse::open_shared(state, parts);
+        }
         return shared_requests::get_or_delete(state, parts);
     }
     let refuse_with = |status: StatusCode, id: Option<Id<'_>>, error: &Error| {

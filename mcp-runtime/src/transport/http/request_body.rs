@@ -73,6 +73,17 @@ pub(super) struct RequestBytes {
     _taken: TakenBytes,
 }
 
+impl RequestBytes {
+    /// Returns the same body for work that goes on after this value is dropped.
+    pub(super) fn held(&self, endpoint: &Endpoint) -> Self {
+        let mut taken = TakenBytes::default();
+        if self.bytes.len() > LARGE {
+            taken.grow_over(&endpoint.service.bodies, self.bytes.len());
+        }
+        Self { bytes: self.bytes.clone(), _taken: taken }
+    }
+}
+
 /// Maximum size of a refused body that is read and dropped to keep the connection open, in bytes. For a larger body, a new connection is
 /// cheaper.
 const DRAINED: u64 = 256 << 10;

@@ -11,15 +11,18 @@ use std::{
 };
 
 use http::Extensions;
+use tokio::runtime::Handle;
 
 #[cfg(feature = "auth")]
 use super::expiry::StreamLifetime;
 use super::{
     session_table::{HasSessionId, SessionId, SessionTable},
     sse::{EventId, EventMemory, Gone, ResumableStream, StreamReader, millis},
+    sse_owners::OwnedStream,
 };
 use crate::{
     limits::{Limit, Share, Tenant},
+    node::NodeId,
     protocol::{Outbox, OutboxHold, Peer, Revision},
 };
 
@@ -294,6 +297,54 @@ pub(super) struct SseSession {
     lifetime: StreamLifetime,
     /// Share of the limit on sessions. Its tenant is the client that opened the stream. Only this client may post to the session.
     share: Share,
+    /// Runtime of the stream, if the server has several nodes. It runs the calls whose messages other nodes have received.
+    runtime: Option<Handle>,
+    relayed: Mutex<RelayedMessages>,
+}
+
+/// Message of a client that another node has received: that node, and the number of the message at that node.
+pub(super) type RelayedId = (NodeId, u64);
+
+/// Messages of a session that other nodes have received and this node has not handled yet, in their order. Each comes with its size.
+#[derive(Default)]
+pub(super) struct RelayedMessages {
+    waiting: VecDeque<(RelayedId, usize)>,
+    /// Messages that were handled last. A store that repeats a transaction by mistake repeats no call.
+    recent: VecDeque<RelayedId>,
+    /// Whether a tokio task handles the messages.
+    is_handling: bool,
+}
+
+impl RelayedMessages {
+    /// Number of messages in `recent`.
+    const RECENT: usize = 16;
+
+    /// Adds a message. Returns whether the caller has to begin to handle the messages.
+    pub(super) fn push(&mut self, message: RelayedId, size: usize) -> bool {
+        let last = self.waiting.iter().rev().take(Self::RECENT);
+        let is_known = last.into_iter().any(|waiting| waiting.0 == message);
+        if is_known || self.recent.contains(&message) {
+            return false;
+        }
+        self.waiting.push_back((message, size));
+        !std::mem::replace(&mut self.is_handling, true)
+    }
+
+    /// Takes the next message. If there is none, the caller has finished to handle the messages.
+    pub(super) fn next(&mut self) -> Option<(RelayedId, usize)> {
+        let next = self.waiting.pop_front();
+        self.is_handling = next.is_some();
+        if let Some((message, _)) = next {
+            self.recent.truncate(Self::RECENT - 1);
+            self.recent.push_front(message);
+        }
+        next
+    }
+
+    /// Whether there was any message.
+    pub(super) fn has_any(&self) -> bool {
+        !(self.waiting.is_empty() && self.recent.is_empty())
+    }
 }
 
 impl HasSessionId for SseSession {
@@ -303,7 +354,7 @@ impl HasSessionId for SseSession {
 }
 
 impl SseSession {
-    pub(super) fn new(id: SessionId, peer: Peer, share: Share) -> Self {
+    pub(super) fn new(id: SessionId, peer: Peer, share: Share, runtime: Option<Handle>) -> Self {
         let open = Mutex::new(Some(peer.outbox().hold()));
         Self {
             id,
@@ -312,11 +363,27 @@ impl SseSession {
             #[cfg(feature = "auth")]
             lifetime: StreamLifetime::default(),
             share,
+            runtime,
+            relayed: Mutex::default(),
         }
     }
 
+    /// Returns the name of the principal that opened the stream.
+    pub(super) fn principal(&self) -> &str {
+        self.share.tenant().principal()
+    }
+
     pub(super) fn is_of(&self, principal: &str) -> bool {
-        *self.share.tenant().principal() == *principal
+        *self.principal() == *principal
+    }
+
+    pub(super) fn runtime(&self) -> Option<&Handle> {
+        self.runtime.as_ref()
+    }
+
+    /// Returns the messages that other nodes have received.
+    pub(super) fn relayed(&self) -> MutexGuard<'_, RelayedMessages> {
+        self.relayed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records the token of a request. The stream may stay open as long as one token of the session is valid.
@@ -343,11 +410,17 @@ impl SseSession {
 pub(super) struct SseStream {
     sessions: Arc<SessionTable<SseSession>>,
     session: Arc<SseSession>,
+    /// Set if the server has several nodes, which know the node of the stream. It is dropped after the session has left the table.
+    _owned: Option<OwnedStream>,
 }
 
 impl SseStream {
-    pub(super) fn new(sessions: Arc<SessionTable<SseSession>>, session: Arc<SseSession>) -> Self {
-        Self { sessions, session }
+    pub(super) fn new(
+        sessions: Arc<SessionTable<SseSession>>,
+        session: Arc<SseSession>,
+        owned: Option<OwnedStream>,
+    ) -> Self {
+        Self { sessions, session, _owned: owned }
     }
 
     /// Waits for more messages, and appends them to `lines`, each with its newline. Returns `false` if there will be no more messages.

@@ -43,6 +43,9 @@ pub(super) enum SessionMessage<'a> {
     Posted(&'a str, #[serde(borrow)] Cow<'a, str>),
     /// Like `Posted`, for a message in the record with this name.
     Stored(&'a str, #[serde(borrow)] Cow<'a, str>),
+    /// The client of this session of protocol revision 2024-11-05 has posted a message to the sender, which has stored it in the record
+    /// with this number. The message has so many bytes.
+    Relayed(&'a str, u64, usize),
 }
 
 /// Change of the settings of a session, or a part of the change.

@@ -38,6 +38,11 @@ impl SessionId {
         &self.0
     }
 
+    /// Returns the name of the partition of a shared store that has the records of the session.
+    pub(super) fn partition(&self) -> String {
+        format!("session:{self}")
+    }
+
     /// Maps the id to one of `of` parts, numbered from zero.
     pub(super) fn part(&self, of: usize) -> usize {
         usize::from(self.0[31]) % of

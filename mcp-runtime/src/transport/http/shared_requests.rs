@@ -18,7 +18,7 @@ use super::{
     shared_copies::{self, unavailable},
     shared_sessions::SharedSessions,
     shared_stream::{AttachedReader, LogReader, RETRY, SharedReader},
-    sse,
+    sse, sse_inbox,
 };
 use crate::{
     call::context::{Carrier, Principal},
@@ -231,6 +231,7 @@ pub(super) fn share(endpoint: &Arc<Endpoint>) {
             Delivery::Message { from, body } => receive(&endpoint, shared, from, body),
             // A session may have changed without this node hearing of it.
             Delivery::Gap => {
+                sse_inbox::end_after_gap(&endpoint);
                 shared.distrust_all();
                 tokio::spawn(shared_copies::check_hearing(endpoint.clone()));
             }
@@ -240,6 +241,17 @@ pub(super) fn share(endpoint: &Arc<Endpoint>) {
         Arc::downgrade(endpoint),
         endpoint.limits().session_idle / 4,
     ));
+    if endpoint.settings.legacy_sse {
+        let streams = Arc::downgrade(endpoint);
+        tokio::spawn(shared.sse_owners.keep(move || {
+            let endpoint = streams.upgrade()?;
+            let mut open = Vec::new();
+            endpoint.sse_sessions.for_each(|session| {
+                open.push((*session.id(), session.principal().to_owned()));
+            });
+            Some(open)
+        }));
+    }
 }
 
 fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body: &str) {
@@ -253,8 +265,12 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
     | SessionMessage::Resumed(id, _)
     | SessionMessage::Heard(id, _)
     | SessionMessage::Posted(id, _)
-    | SessionMessage::Stored(id, _)) = &message;
+    | SessionMessage::Stored(id, _)
+    | SessionMessage::Relayed(id, ..)) = &message;
     let Some(id) = SessionId::parse(id.as_bytes()) else { return };
+    if let SessionMessage::Relayed(_, number, size) = message {
+        return sse_inbox::receive(endpoint, &id, (from, number), size);
+    }
     let Some(session) = endpoint.sessions.find(&id) else { return };
     match message {
         SessionMessage::Ended(_) => shared_copies::end(endpoint, &id),
@@ -285,7 +301,7 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
         SessionMessage::Stored(_, name) if session.peer.in_flight() > 0 => {
             tokio::spawn(handle_stored(endpoint.clone(), session, name.into_owned()));
         }
-        SessionMessage::Stored(..) => {}
+        SessionMessage::Stored(..) | SessionMessage::Relayed(..) => {}
     }
 }
 

@@ -19,6 +19,7 @@ use super::{
     session_table::SessionId,
     shared_stream::AttachedReader,
     sse::millis,
+    sse_owners::SseOwners,
     stream_log::{DELIVERED, KEPT, StreamLog},
 };
 use crate::{
@@ -67,16 +68,15 @@ pub(super) struct SharedSessions {
     /// Number of streams that this node has begun.
     streams: AtomicU64,
     memory: Arc<LogMemory>,
-}
-
-fn partition(id: &SessionId) -> String {
-    format!("session:{id}")
+    /// Nodes that have the streams of protocol revision 2024-11-05.
+    pub(super) sse_owners: Arc<SseOwners>,
 }
 
 impl SharedSessions {
     pub(super) fn new(node: Arc<ServerNode>, limits: &Limits) -> Self {
         Self {
             store: node.store().clone(),
+            sse_owners: Arc::new(SseOwners::new(node.clone())),
             node,
             idle: limits.session_idle,
             places: SessionPlaces::new(limits),
@@ -91,7 +91,7 @@ impl SharedSessions {
 
     /// Returns the log of a stream of a session. Stream 0 is for messages that belong to no request.
     pub(super) fn stream(&self, id: &SessionId, number: u64) -> StreamLog {
-        StreamLog::new(&self.node, partition(id), number, (self.memory.most(), self.idle))
+        StreamLog::new(&self.node, id.partition(), number, (self.memory.most(), self.idle))
     }
 
     /// Returns the size counter for the events that a new writer of a log appends. `is_cleared` tells whether the store has removed the log.
@@ -237,7 +237,7 @@ impl SharedSessions {
     ) -> Result<Result<(), String>, StoreError> {
         let (settings, ttl) = (SessionSettings::default(), self.idle.min(UNUSED));
         let absent = Condition::Absent;
-        let begin = Transaction::on(partition(&id))
+        let begin = Transaction::on(id.partition())
             .then(StoreOperation::put(HEARING, self.node.id().to_string(), ttl, absent))
             .then(StoreOperation::put(CLIENT, client.write(), ttl, absent))
             .then(StoreOperation::put(SETTINGS, json(&settings)?, ttl, absent));
@@ -272,7 +272,7 @@ impl SharedSessions {
         client: &SavedClient,
     ) -> Result<(), StoreError> {
         let put = StoreOperation::put(CLIENT, client.write(), self.idle, Condition::Any);
-        let outputs = self.execute(Transaction::on(partition(&id)).then(put)).await?;
+        let outputs = self.execute(Transaction::on(id.partition()).then(put)).await?;
         if let (Some(copy), Some(Output::Version(client))) =
             (self.copy(&id), outputs.unwrap_or_default().first())
         {
@@ -306,7 +306,7 @@ impl SharedSessions {
         &self,
         id: &SessionId,
     ) -> Result<Option<(NodeId, u64)>, StoreError> {
-        let read = Transaction::on(partition(id)).then(StoreOperation::get(HEARING));
+        let read = Transaction::on(id.partition()).then(StoreOperation::get(HEARING));
         let outputs = self.execute(read).await?.unwrap_or_default();
         let Some(Output::Record(Some(record))) = outputs.first() else { return Ok(None) };
         Ok(hearing_node(record))
@@ -320,7 +320,8 @@ impl SharedSessions {
         &self,
         sessions: impl Iterator<Item = &SessionId>,
     ) -> Result<Vec<bool>, StoreError> {
-        let read = |id| Transaction::on(partition(id)).then(StoreOperation::get(HEARING));
+        let read =
+            |id: &SessionId| Transaction::on(id.partition()).then(StoreOperation::get(HEARING));
         let (reads, mut heard): (Vec<_>, _) = (sessions.map(read).collect(), Vec::new());
         for some in reads.chunks(256) {
             let results = storage::execute(&*self.store, some.to_vec()).await?;
@@ -337,7 +338,7 @@ impl SharedSessions {
     pub(super) async fn hear(&self, id: &SessionId) -> Result<(), StoreError> {
         let node = self.node.id().to_string();
         let put = StoreOperation::put(HEARING, node, self.idle, Condition::Any);
-        let outputs = self.execute(Transaction::on(partition(id)).then(put)).await?;
+        let outputs = self.execute(Transaction::on(id.partition()).then(put)).await?;
         match outputs.unwrap_or_default().first() {
             Some(Output::Version(version)) => {
                 self.send(&SessionMessage::Heard(&id.to_string(), *version)).await
@@ -372,7 +373,7 @@ impl SharedSessions {
 
     fn touching(&self, id: &SessionId) -> Transaction {
         let touch = |name: &str| StoreOperation::Touch { name: name.to_owned(), ttl: self.idle };
-        Transaction::on(partition(id))
+        Transaction::on(id.partition())
             .then(touch(CLIENT))
             .then(touch(SETTINGS))
             .then(touch(HEARING))
@@ -475,7 +476,7 @@ impl SharedSessions {
     }
 
     async fn stored_settings(&self, id: &SessionId) -> Result<Option<StoredSettings>, StoreError> {
-        let read = Transaction::on(partition(id)).then(StoreOperation::get(SETTINGS));
+        let read = Transaction::on(id.partition()).then(StoreOperation::get(SETTINGS));
         let outputs = self.execute(read).await?.unwrap_or_default();
         match outputs.last() {
             Some(Output::Record(Some(settings))) => StoredSettings::of(settings).map(Some),
@@ -560,7 +561,7 @@ impl SharedSessions {
         let remove = |name: &str| StoreOperation::remove(name, Condition::Any);
         let names = [CLIENT, SETTINGS, HEARING, DELIVERED];
         let removals =
-            names.iter().fold(Transaction::on(partition(id)), |end, name| end.then(remove(name)));
+            names.iter().fold(Transaction::on(id.partition()), |end, name| end.then(remove(name)));
         removals.then(self.stream(id, 0).clearing())
     }
 
@@ -586,7 +587,7 @@ impl SharedSessions {
         let number = self.streams.fetch_add(1, Ordering::Relaxed);
         let name = format!("posted/{}/{number}", self.node.id());
         let put = StoreOperation::put(&*name, body, POSTED, Condition::Any);
-        let _ = self.execute(Transaction::on(partition(id)).then(put)).await?;
+        let _ = self.execute(Transaction::on(id.partition()).then(put)).await?;
         self.send(&SessionMessage::Stored(&session, name.into())).await
     }
 
@@ -599,7 +600,7 @@ impl SharedSessions {
         id: &SessionId,
         name: &str,
     ) -> Result<Option<Vec<u8>>, StoreError> {
-        let read = Transaction::on(partition(id)).then(StoreOperation::get(name));
+        let read = Transaction::on(id.partition()).then(StoreOperation::get(name));
         let outputs = self.execute(read).await?.unwrap_or_default();
         Ok(match outputs.into_iter().next() {
             Some(Output::Record(record)) => record.map(|record| record.value),
