@@ -33,7 +33,9 @@ Facts for a coding agent:
   `&Context`, `Progress`, `Cancel`, `Handle` and other types with `FromCall` come from the server.
 - `Option<T>` and `#[arg(default = …)]` make an argument optional. `#[arg(range(1..=9), len(..=80), pattern = "…")]` are checked.
 - Types of your own have `#[data]` instead of derives, and are returned as `Json<T>`. Lists and maps are returned as `Json<…>` too.
-- `Err(Error::msg("…"))` is text for the model. `?` converts every standard error.
+- `Err(Error::msg("…"))` is text for the model. `?` converts every standard error, but no text: write `.ok_or_else(|| Error::msg("…"))?`,
+  or `.map_err(Error::msg)?` for a `Result<_, String>`.
+- Names outside of the prelude, such as `Builder` and `Limits`, have their paths in the section `Imports`.
 - Calls share state and run at the same time: `.state(db)` or `.setup(async || Db::open())`, then `db: &Db`. No `Arc`, no `&mut`.
 - A plain `fn` must return at once. For files, databases and long computing write
   `#[tool(blocking)]`. For asynchronous work write `async fn`.

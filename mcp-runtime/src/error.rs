@@ -6,8 +6,9 @@ type ErrorSource = Box<dyn std::error::Error + Send + Sync>;
 
 /// Error that a handler returns.
 ///
-/// `?` converts every type that implements [`std::error::Error`] into an `Error`. [`Error::msg`] creates one from text. A tool that fails
-/// with such an error returns a result with `isError`, which the model sees. Prompts and resources return a JSON-RPC error instead.
+/// `?` converts every type that implements [`std::error::Error`] into an `Error`. [`Error::msg`] creates one from text, and from every
+/// other type that can be displayed. A tool that fails with such an error returns a result with `isError`, which the model sees. Prompts
+/// and resources return a JSON-RPC error instead.
 ///
 /// The other constructors create errors that become JSON-RPC errors for tools too. The client program sees a JSON-RPC error, but the model
 /// usually does not.
@@ -168,7 +169,20 @@ impl Error {
     }
 }
 
-impl<E: std::error::Error + Send + Sync + 'static> From<E> for Error {
+/// Type that `?` converts into an [`Error`]: a type with [`std::error::Error`] that can be sent between threads.
+///
+/// The trait exists for its compile error. A text has no conversion, because an implementation of [`From`] for it would conflict with the
+/// one for all errors.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    label = "not a type with `std::error::Error`: write `.map_err(Error::msg)?`, or `.ok_or_else(|| Error::msg(\"…\"))?` for an `Option`"
+)]
+pub trait StandardError: std::error::Error + Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<E: std::error::Error + Send + Sync + 'static> StandardError for E {}
+
+impl<E: StandardError> From<E> for Error {
     fn from(error: E) -> Self {
         let source: ErrorSource = Box::new(error);
         // `?` on `Unanswered::Failed` returns the inner `Error`, so that the kind and the data of the inner error are kept.

@@ -522,12 +522,19 @@ impl Builder {
     /// first, and keep the old key for as long as [state may be used](Builder::state_lifetime).
     ///
     /// ```no_run
-    /// fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// fn state_key() -> Result<[u8; 32]> {
     ///     let key = std::fs::read("/run/secrets/state-key")?;
-    ///     let key: [u8; 32] = key.try_into().map_err(|_| "the key must have 32 bytes")?;
-    ///     let server = mcp_runtime::server!().state_key(key);
-    ///     Ok(())
+    ///     key.try_into().map_err(|_| Error::msg("the state key must have 32 bytes"))
     /// }
+    ///
+    /// # #[cfg(feature = "stdio")]
+    /// fn main() -> Result<Exit> {
+    ///     Ok(server!().state_key(state_key()?).run())
+    /// }
+    /// # #[cfg(not(feature = "stdio"))]
+    /// # fn main() {}
     /// ```
     #[cfg(feature = "state-key")]
     #[must_use]
