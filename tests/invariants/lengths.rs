@@ -15,7 +15,6 @@ const EXCEPTED: [(&str, &str); 34] = [
     ("mcp-runtime/src/builder/http.rs", FEATURE),
     ("mcp-runtime/src/builder/serve.rs", "a method with its documentation for each way to serve"),
     ("mcp-runtime/src/call/context/channel.rs", TRAIT),
-    ("mcp-runtime/src/call/context/logging.rs", SHARED),
     ("mcp-runtime/src/call/context/principal.rs", SHARED),
     ("mcp-runtime/src/call/extract/auth.rs", FEATURE),
     ("mcp-runtime/src/call/read/header.rs", FEATURE),
