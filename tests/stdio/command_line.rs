@@ -284,15 +284,15 @@ fn call_read_and_get_print_results() {
 #[test]
 fn complete_prints_the_values_of_an_argument() {
     let book = "books://{language}/{title}";
-    check(&["complete", "book", "language"], SUCCESS, "German\nGreek\nEnglish\n", "");
+    check(&["complete", "volume", "language"], SUCCESS, "German\nGreek\nEnglish\n", "");
     check(&["complete", book, "language", "G"], SUCCESS, "German\nGreek\n", "");
     check(&["complete", book, "title", "language=German"], SUCCESS, "Faust\nWoyzeck\n", "");
     check(&["complete", book, "title", "W", "language=German"], SUCCESS, "Woyzeck\n", "");
     check(&["complete", "greet", "name"], SUCCESS, "", "no values\n");
-    let many = run(&["complete", "book", "title"]);
+    let many = run(&["complete", "volume", "title"]);
     assert_eq!(text(&many.stdout).lines().count(), 100);
     assert_eq!(text(&many.stderr), "100 of 120 values; a longer prefix gives fewer\n");
-    let json = run(&["complete", "book", "language", "Gr", "--json"]);
+    let json = run(&["complete", "volume", "language", "Gr", "--json"]);
     let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
     assert_eq!(json, json!({ "values": ["Greek"], "total": 1, "hasMore": false }));
 }

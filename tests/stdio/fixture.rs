@@ -360,7 +360,7 @@ fn greet(name: &str) -> String {
 
 /// Introduces a book.
 #[resource("books://{language}/{title}")]
-fn book(
+fn volume(
     #[complete("German", "Greek", "English")] language: &str,
     #[complete(titles)] title: &str,
 ) -> String {
