@@ -285,13 +285,13 @@ fn call_read_and_get_print_results() {
 fn complete_prints_the_values_of_an_argument() {
     let book = "books://{language}/{title}";
     check(&["complete", "volume", "language"], SUCCESS, "German\nGreek\nEnglish\n", "");
-    check(&["complete", book, "language", "G"], SUCCESS, "German\nGreek\n", "");
+    check(&["complete", book, "language", "ee"], SUCCESS, "Greek\n", "");
     check(&["complete", book, "title", "language=German"], SUCCESS, "Faust\nWoyzeck\n", "");
     check(&["complete", book, "title", "W", "language=German"], SUCCESS, "Woyzeck\n", "");
     check(&["complete", "greet", "name"], SUCCESS, "", "no values\n");
     let many = run(&["complete", "volume", "title"]);
     assert_eq!(text(&many.stdout).lines().count(), 100);
-    assert_eq!(text(&many.stderr), "100 of 120 values; a longer prefix gives fewer\n");
+    assert_eq!(text(&many.stderr), "100 of 120 values; a longer text gives fewer\n");
     let json = run(&["complete", "volume", "language", "Gr", "--json"]);
     let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
     assert_eq!(json, json!({ "values": ["Greek"], "total": 1, "hasMore": false }));
@@ -299,7 +299,7 @@ fn complete_prints_the_values_of_an_argument() {
 
 #[test]
 fn complete_explains_a_wrong_item_or_argument() {
-    let usage = "`complete ITEM ARGUMENT [PREFIX] [NAME=VALUE …]`";
+    let usage = "`complete ITEM ARGUMENT [TEXT] [NAME=VALUE …]`";
     check_refused(&["complete", "greet"], USAGE, &[usage]);
     check_refused(&["complete", "gret", "name"], USAGE, &["did you mean `greet`?"]);
     check_refused(&["complete", "repeat", "word"], USAGE, &["`repeat` is a tool", "templates"]);

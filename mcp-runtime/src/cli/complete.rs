@@ -25,14 +25,14 @@ async fn suggestions(builder: Builder, given: CommandWords) -> Result<CommandOut
         return Err(CommandError::usage("`complete` needs an item and an argument; see `help`"));
     };
     // The first word after the argument is the typed text, unless it gives a value to another argument.
-    let (prefix, others) = match rest {
+    let (typed, others) = match rest {
         [first, others @ ..] if !first.contains('=') => (first.as_str(), others),
         others => ("", others),
     };
     let server = builder.store(MemoryStore::new());
     let mut client = TestClient::connect(server).await.map_err(CommandError::failure)?;
     client.wait_without_end();
-    let result = complete(&mut client, target, argument, prefix, others).await;
+    let result = complete(&mut client, target, argument, typed, others).await;
     client.close().await;
     let completed = result?;
     if json {
@@ -53,11 +53,9 @@ fn remark(completed: &Completed) -> String {
     match (completed.values.len(), completed.total) {
         (0, _) => "no values\n".to_owned(),
         (shown, Some(total)) if total > shown => {
-            format!("{shown} of {total} values; a longer prefix gives fewer\n")
+            format!("{shown} of {total} values; a longer text gives fewer\n")
         }
-        _ if completed.has_more => {
-            "there are more values; a longer prefix gives fewer\n".to_owned()
-        }
+        _ if completed.has_more => "there are more values; a longer text gives fewer\n".to_owned(),
         _ => String::new(),
     }
 }
@@ -66,7 +64,7 @@ async fn complete(
     client: &mut TestClient,
     target: &str,
     argument: &str,
-    prefix: &str,
+    typed: &str,
     others: &[String],
 ) -> Result<Completed, CommandError> {
     let everything = ServerLists::ask(client).await.map_err(CommandError::failure)?;
@@ -78,7 +76,7 @@ async fn complete(
         };
         given.insert(name.to_owned(), value.into());
     }
-    let completed = client.complete_given(key, argument, prefix, Value::Object(given)).await;
+    let completed = client.complete_given(key, argument, typed, Value::Object(given)).await;
     completed.map_err(|error| CommandError::failure(error.message))
 }
 

@@ -56,7 +56,7 @@ static COMMANDS: &[Command] = &[
     },
     #[cfg(feature = "workbench")]
     Command {
-        usage: "complete ITEM ARGUMENT [PREFIX] [NAME=VALUE …]",
+        usage: "complete ITEM ARGUMENT [TEXT] [NAME=VALUE …]",
         about: "suggests values of an argument of a prompt or a template",
         options: &[CommandOption::Json],
         run: complete::run,
@@ -115,6 +115,9 @@ impl Builder {
     ///
     /// If stderr is a terminal, a call shows its newest [`Progress`](crate::Progress) report there, on a single line. stdout has only the
     /// result.
+    ///
+    /// The feature `workbench` adds the command `complete`, which suggests values of an argument as a client would show them, and the
+    /// option `--json`, with which a command prints the result of the protocol.
     ///
     /// Errors are written to stderr. The exit code is 0 for success, 1 for a failure and 2 for a wrong command line. Return the [`Exit`]
     /// from `main`. If `main` drops an `Exit` with a failure instead, the process still ends with that exit code.
