@@ -329,7 +329,7 @@ fn commands_print_the_result_of_the_protocol_as_json() {
     };
     assert!(names("tools", "name").contains(&"repeat".to_owned()), "{listed}");
     assert_eq!(names("resourceTemplates", "uriTemplate"), ["books://{language}/{title}"]);
-    assert_eq!(names("prompts", "name"), ["greet"]);
+    assert_eq!(names("prompts", "name"), ["greet", "link"]);
     check_refused(&["schema", "--json"], USAGE, &["`schema` takes no argument"]);
 }
 

@@ -21,7 +21,7 @@ use crate::{
 
 /// Command of the command line.
 pub(super) struct Command {
-    /// Name and arguments, as `help` shows them: `call TOOL [NAME=VALUE …]`. Optional arguments are in brackets.
+    /// Name and arguments, as `help` shows them: `call TOOL [NAME=VALUE …]`. Optional arguments are in brackets, after the others.
     pub(super) usage: &'static str,
     pub(super) about: &'static str,
     /// Options that may stand anywhere after the name, beside those that the command parses.
@@ -64,7 +64,7 @@ impl Command {
             false => QuestionAnswers::default(),
         };
         let all: Vec<&str> = self.usage.split(' ').skip(1).collect();
-        let required = all.iter().filter(|word| word.starts_with(char::is_uppercase)).count();
+        let required = all.iter().take_while(|word| !word.starts_with('[')).count();
         let name = self.name();
         let problem = match words.len() {
             count if count < required => {
