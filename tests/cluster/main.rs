@@ -11,9 +11,15 @@
 mod client;
 mod costs;
 mod interrupted;
+mod listeners;
 mod memory;
 mod outages;
 mod restart;
 #[path = "../faults/server.rs"]
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
 mod server;
+
+/// Prints a figure for the section "Several nodes" of BENCHMARKS.md, which `mcp-runtime/benches/table` writes.
+fn report(what: &str, goal: &str, figure: &str) {
+    eprintln!("{what} | {goal} | {figure}");
+}
