@@ -11,6 +11,7 @@
 mod client;
 mod costs;
 mod interrupted;
+mod listeners;
 mod memory;
 mod outages;
 #[path = "../faults/pair.rs"]
@@ -21,3 +22,8 @@ mod restart;
 #[path = "../faults/server.rs"]
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
 mod server;
+
+/// Prints a figure for the section "Several nodes" of BENCHMARKS.md, which `mcp-runtime/benches/table` writes.
+fn report(what: &str, goal: &str, figure: &str) {
+    eprintln!("{what} | {goal} | {figure}");
+}

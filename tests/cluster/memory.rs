@@ -1,6 +1,8 @@
 //! Memory of the nodes and of Redis: for each session, and after a while at a steady rate.
 
-use std::{env, fs, future::Future, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet, env, fs, future::Future, net::SocketAddr, sync::Arc, time::Duration,
+};
 
 use serde_json::json;
 use support::{
@@ -11,6 +13,7 @@ use tokio::task::JoinSet;
 
 use crate::{
     client::{Session, message, plain_call, run_within},
+    report,
     server::fixture,
 };
 
@@ -64,12 +67,17 @@ impl Memory {
     }
 }
 
+/// Returns all keys in Redis.
+fn all_keys(cluster: &ServerCluster) -> BTreeSet<String> {
+    let keys = cluster.redis.cli(&["--raw", "KEYS", "*"]);
+    keys.lines().filter(|key| !key.is_empty()).map(str::to_owned).collect()
+}
+
 /// Returns the keys in Redis that belong to sessions, streams or tasks, and not to the nodes themselves.
 pub(crate) fn keys(cluster: &ServerCluster) -> Vec<String> {
-    let all = cluster.redis.cli(&["--raw", "KEYS", "*"]);
     let of_nodes = ["{pnodes}", "{pstate-keys}"];
-    let is_left = |key: &&str| !key.is_empty() && !of_nodes.iter().any(|own| key.contains(own));
-    all.lines().filter(is_left).map(str::to_owned).collect()
+    let is_left = |key: &String| !of_nodes.iter().any(|own| key.contains(own));
+    all_keys(cluster).into_iter().filter(is_left).collect()
 }
 
 /// Opens sessions, calls each at another node, and ends them. Prints the memory for each session.
@@ -110,16 +118,25 @@ fn check_sessions(count: usize) {
         let each = |now: usize, before: usize| now.saturating_sub(before) / count;
         let nodes = [each(opened.nodes, before.nodes), each(used.nodes, before.nodes)];
         let redis = [each(opened.redis, before.redis), each(used.redis, before.redis)];
-        eprintln!(
-            "{count} sessions: {} bytes each in all nodes together and {} in Redis; after their use at all nodes {} and {}",
-            nodes[0], redis[0], nodes[1], redis[1]
-        );
         let transactions = |now: usize, before: usize| (now - before) as f64 / count as f64;
-        eprintln!(
-            "{:.1} transactions for the beginning of a session, {:.1} for a call at a further node",
-            transactions(opened.transactions, before.transactions),
-            transactions(used.transactions, opened.transactions) / 2.0
+        let opening = transactions(opened.transactions, before.transactions);
+        let moving = transactions(used.transactions, opened.transactions) / 2.0;
+        report(
+            &format!("memory of each of {count} sessions in all nodes together, and in Redis"),
+            "–",
+            &format!("{} bytes, {} bytes", nodes[0], redis[0]),
         );
+        report(
+            "the same after calls at all nodes",
+            "–",
+            &format!("{} bytes, {} bytes", nodes[1], redis[1]),
+        );
+        report(
+            "opening a session through nginx, with `notifications/initialized`: transactions",
+            "1 round trip",
+            &format!("{opening:.2}"),
+        );
+        report("first call at a further node: transactions", "1", &format!("{moving:.2}"));
         assert!(nodes[1] < 32 << 10, "{} bytes for each session", nodes[1]);
         assert!(redis[1] < 4 << 10, "{} bytes in Redis for each session", redis[1]);
         end(sessions).await;
@@ -168,6 +185,7 @@ fn check_soak(time: Duration) {
         Err(missing) => return missing.skip(),
     };
     run_within(time + Duration::from_secs(300), async {
+        let begun = all_keys(&cluster);
         let watch = Stopwatch::start();
         let (mut visits, mut early) = (0_usize, None);
         while watch.elapsed() < time {
@@ -194,12 +212,33 @@ fn check_soak(time: Duration) {
         assert!(visits >= 10, "{visits}");
         let most = early.nodes + early.nodes / 5 + (8 << 20);
         assert!(late.nodes <= most, "the nodes need {} KiB more", (late.nodes - early.nodes) >> 10);
-        // The events of a stream stay for a minute after its end.
+        // The events of a stream stay for a minute after its end, and so do the messages of the nodes.
         let emptied = Stopwatch::start();
-        while !keys(&cluster).is_empty() {
-            assert!(emptied.elapsed() < Duration::from_secs(150), "{:?}", keys(&cluster));
+        loop {
+            // The log of the nodes stays, with a bounded number of messages.
+            let is_log = |key: &str| key.ends_with("{pnodes}:l:messages");
+            let now = all_keys(&cluster).into_iter().filter(|key| !is_log(key));
+            let more: Vec<_> = now.filter(|key| !begun.contains(key)).collect();
+            if more.is_empty() {
+                break;
+            }
+            if emptied.elapsed() >= Duration::from_secs(150) {
+                let left = |key: &String| cluster.redis.cli(&["PTTL", key]).trim().to_owned();
+                let left: Vec<_> = more.iter().map(|key| (key, left(key))).collect();
+                panic!("keys that are left, with their milliseconds: {left:?}");
+            }
             pause().await;
         }
+        let end = Memory::of(&cluster);
+        let messages = cluster.redis.cli(&["XLEN", "http-fixture:{pnodes}:l:messages"]);
+        let messages: usize = messages.trim().parse().expect("a number of messages");
+        eprintln!(
+            "after the last stream: the {} keys of the beginning and {messages} messages of the nodes, {} KiB in all nodes and {} in Redis",
+            begun.len(),
+            end.nodes >> 10,
+            end.redis >> 10
+        );
+        assert!(messages <= 16_384, "{messages}");
     });
 }
 
