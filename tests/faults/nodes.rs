@@ -196,6 +196,13 @@ impl Cluster {
         self.gone.0.load(Ordering::SeqCst)
     }
 
+    /// Stops the first of the nodes that still run.
+    pub(crate) async fn stop_first(&mut self) {
+        let (stop, serving) = self.nodes.remove(0);
+        stop.send(()).unwrap();
+        serving.await.unwrap();
+    }
+
     pub(crate) async fn stop(self) {
         for (stop, serving) in self.nodes {
             stop.send(()).unwrap();

@@ -521,7 +521,8 @@ mod tests {
         async fn begin() -> Self {
             let store = FaultyStore::new(Arc::new(MemoryStore::new().shared()));
             let node = Arc::new(ServerNode::join(Arc::new(store.clone())).await.unwrap());
-            let log = StreamLog::new(&node, "session:s".to_owned(), 7, (10, IDLE));
+            let (partition, is_closing) = ("session:s".to_owned(), Arc::default());
+            let log = StreamLog::new(&node, partition, 7, (10, IDLE), &is_closing);
             let memory = Arc::new(LogMemory::new(&Limits::new()));
             let kept = KeptEvents::new(memory, IDLE, None);
             let outbox = Arc::<Outbox>::default();
