@@ -1,12 +1,12 @@
 //! Streams of sessions that several nodes share, when a node stops or has many messages at once.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use mcp_runtime::{limits::Limits, prelude::*};
 use serde_json::json;
 
 use crate::{
-    client::{Session, run},
+    client::{Session, message, plain_call, run},
     nodes::Cluster,
 };
 
@@ -41,6 +41,50 @@ fn a_call_that_a_stopping_node_drops_ends_with_an_error_at_another_node() {
             );
             assert!(resumed.message().await.is_none());
         }
+        cluster.stop().await;
+    });
+}
+
+/// Number of updates in a burst. A log keeps 256 events for clients that resume a stream.
+const BURST: usize = 900;
+
+/// A note.
+#[resource("notes://{number}", subscribe)]
+fn note(number: u64) -> String {
+    number.to_string()
+}
+
+/// Reports that all notes have changed.
+#[tool]
+fn change_all(handle: Handle) {
+    for number in 0..BURST {
+        handle.updated(&format!("notes://{number}"));
+    }
+}
+
+#[test]
+fn a_client_that_reads_along_gets_each_update_of_a_burst() {
+    run(async {
+        let cluster = Cluster::start_with(|server| server.items(items![note, change_all])).await;
+        let [one, two, three] = cluster.addresses;
+        let session = Session::begin(one, "2025-03-26").await;
+        let subscribe = |number: usize| {
+            let uri = format!("notes://{number}");
+            message(number, "resources/subscribe", json!({ "uri": uri }))
+        };
+        for first in (0..BURST).step_by(100) {
+            let batch: Vec<_> = (first..first + 100).map(subscribe).collect();
+            assert_eq!(session.post(&json!(batch)).ask(one).await.status(), 200);
+        }
+        let mut stream = session.get().open(two).await.check_events();
+        assert_eq!(plain_call(1, "change_all", json!({})).ask(three).await.status(), 200);
+        let mut seen = BTreeSet::new();
+        while seen.len() < BURST {
+            let update = stream.message().await.expect("an update");
+            assert_eq!(update["method"], "notifications/resources/updated", "{update}");
+            seen.insert(update["params"]["uri"].to_string());
+        }
+        drop(stream);
         cluster.stop().await;
     });
 }

@@ -443,9 +443,17 @@ async fn read_along(
     revision: Revision,
 ) {
     let (mut follower, mut seen) = (log.follow(after), SeenEvents::default());
+    let (mut last, mut has_warned) = (0, false);
     loop {
         match tokio::time::timeout(LOOK, follower.next()).await {
             Ok(Ok(event)) => {
+                let has_gap = last != 0 && event.id != last + 1;
+                last = event.id;
+                if has_gap && !std::mem::replace(&mut has_warned, true) {
+                    tracing::warn!(
+                        "a client that reads its stream slowly has missed messages: raise the limit `events`"
+                    );
+                }
                 if seen.add(&event) || event.id <= after {
                     continue;
                 }
@@ -618,6 +626,21 @@ mod tests {
         assert!(stream.write(b"{}\n").await.contains("id: 7-"));
         let log = stream.writer.log.clone();
         assert!(log.answer_for_dead(Revision::NEWEST_LEGACY).await.unwrap());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_gets_each_event_of_a_burst_that_is_larger_than_the_maximum_of_a_log() {
+        let mut stream = NewStream::begin().await;
+        let burst: String = (0..900).map(|number| format!("{{\"number\":{number}}}\n")).collect();
+        stream.write(burst.as_bytes()).await;
+        let (sender, mut received) = mpsc::channel(AHEAD);
+        let log = stream.writer.log.clone();
+        tokio::spawn(read_along(log, 0, sender, Revision::NEWEST_LEGACY));
+        for line in burst.split_inclusive('\n') {
+            let event = received.recv().await.unwrap();
+            assert_eq!(read(&event), StreamEvent::Message(line.as_bytes()));
+        }
+        drop(stream.hold);
     }
 
     #[tokio::test(start_paused = true)]

@@ -34,6 +34,9 @@ pub(super) const DELIVERED: &str = "delivered";
 /// Line of an event that only keeps a log from expiring.
 pub(super) const SILENCE: &[u8] = b"\n";
 
+/// Number of events that no log has.
+const ALL: usize = 1 << 24;
+
 /// Maximum depth of a message in a log.
 const DEPTH: usize = 1024;
 
@@ -319,7 +322,8 @@ impl StreamLog {
         version: u64,
         revision: Revision,
     ) -> Result<(), StoreError> {
-        let read = StoreOperation::read(self.name(), 0, self.most);
+        // The log may have more events than `most`, because it keeps recent ones. Their number of bytes is bounded.
+        let read = StoreOperation::read(self.name(), 0, ALL);
         let outputs = self.execute(vec![read]).await?;
         let Some(Output::Events { events, .. }) = outputs.unwrap_or_default().into_iter().next()
         else {
