@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::{
     client::{Session, message, plain_call, run},
+    logged::Logged,
     nodes::Cluster,
 };
 
@@ -85,6 +86,31 @@ fn a_client_that_reads_along_gets_each_update_of_a_burst() {
             seen.insert(update["params"]["uri"].to_string());
         }
         drop(stream);
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn an_outage_of_the_store_is_logged_once_and_so_is_its_end() {
+    let logged = Logged::start();
+    run(async {
+        let cluster = Cluster::start().await;
+        let two = cluster.addresses[1];
+        assert_eq!(logged.text().matches("this server is the node").count(), 3);
+        let session = Session::begin(cluster.addresses[0], "2025-11-25").await;
+        cluster.store.set_away(true);
+        for id in 0..100 {
+            session.call(id, "node", json!({})).ask(two).await.check_busy("the store");
+            plain_call(id, "seldom", json!({})).ask(two).await.check_busy("the store");
+        }
+        // Each of the three nodes may have noticed the outage.
+        let is_loud = |line: &&str| !["DEBUG", "TRACE"].iter().any(|level| line.starts_with(level));
+        let noticed = logged.text().matches("does not answer: the store is away").count();
+        assert!((1..=3).contains(&noticed), "{}", logged.text());
+        assert!(logged.text().lines().filter(is_loud).count() < 20, "{}", logged.text());
+        cluster.store.set_away(false);
+        assert_eq!(session.call(1, "node", json!({})).ask(two).await.text(), "two");
+        assert!(logged.text().contains("answers again"), "{}", logged.text());
         cluster.stop().await;
     });
 }

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     },
     time::Duration,
@@ -15,6 +15,9 @@ use super::{
     transaction::{Transaction, TransactionResult},
 };
 
+/// Minimum time between two log lines about a store that does not answer.
+const QUIET: Duration = Duration::from_secs(10);
+
 /// Counters of a shared store. The server and its [`MeasuredStore`] share them.
 #[derive(Debug, Default)]
 pub(crate) struct StoreCounters {
@@ -25,6 +28,8 @@ pub(crate) struct StoreCounters {
     longest_micros: AtomicU64,
     /// Whether the last request has failed because the store did not answer.
     is_away: AtomicBool,
+    /// Time of the last log line about a store that does not answer, and whether no line has said since that it answers again.
+    logged: Mutex<(Option<Instant>, bool)>,
 }
 
 impl StoreCounters {
@@ -53,7 +58,29 @@ impl StoreCounters {
             self.failed.fetch_add(1, Relaxed);
         }
         // A store that reports that it is full or damaged has answered.
-        self.is_away.store(failure.is_some_and(StoreError::is_unavailable), Relaxed);
+        let silence = failure.filter(|why| why.is_unavailable());
+        if self.is_away.swap(silence.is_some(), Relaxed) || silence.is_some() {
+            self.log(silence);
+        }
+    }
+
+    /// Logs that the store does not answer, at most once in ten seconds, and that it answers again.
+    #[cold]
+    fn log(&self, silence: Option<&StoreError>) {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        match silence {
+            Some(why) if logged.0.is_none_or(|at| at.elapsed() >= QUIET) => {
+                *logged = (Some(Instant::now()), true);
+                drop(logged);
+                tracing::error!("the store that several servers share does not answer: {why}");
+            }
+            None if logged.1 => {
+                logged.1 = false;
+                drop(logged);
+                tracing::info!("the store that several servers share answers again");
+            }
+            _ => {}
+        }
     }
 }
 

@@ -453,7 +453,7 @@ impl Tasks {
         // A panic counts as an error. Otherwise clients would never see the end of the task, and the task would keep its share.
         let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the store panicked")));
         if let Err(why) = put.as_ref()
-            && why.kind() != ErrorKind::Failed
+            && !matches!(why.kind(), ErrorKind::Failed | ErrorKind::Unavailable)
         {
             tracing::error!(
                 "task `{}` of `{}` cannot be stored: {}",

@@ -125,7 +125,7 @@ impl LogWriter {
             }
             // The client gets the messages in any case, but cannot resume after them.
             Err(why) => {
-                tracing::warn!("a client cannot resume its stream: {why}");
+                tracing::debug!("a client cannot resume its stream: {why}");
                 self.has_gap = true;
                 sse::messages(frames, lines, None);
             }
