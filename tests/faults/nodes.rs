@@ -231,6 +231,13 @@ impl Cluster {
         self.pace.0.add_permits(steps);
     }
 
+    /// Stops the first of the nodes that still run.
+    pub(crate) async fn stop_first(&mut self) {
+        let (stop, serving) = self.nodes.remove(0);
+        stop.send(()).unwrap();
+        serving.await.unwrap();
+    }
+
     pub(crate) async fn stop(self) {
         for (stop, serving) in self.nodes {
             stop.send(()).unwrap();
@@ -436,8 +443,15 @@ fn requests_that_need_the_store_are_refused_while_it_is_away_and_others_go_on() 
         let [one, two, _] = cluster.addresses;
         let session = Session::begin(one, "2025-11-25").await;
         cluster.store.is_away.store(true, Ordering::SeqCst);
-        session.call(1, "node", json!({})).ask(two).await.check_busy("the store");
-        initialize_as("2025-11-25", json!({})).ask(two).await.check_busy("the store");
+        let subscribe = message(1, "resources/subscribe", json!({ "uri": "notes://today" }));
+        for refused in [
+            session.call(1, "node", json!({})).ask(two).await,
+            initialize_as("2025-11-25", json!({})).ask(two).await,
+            session.post(&subscribe).ask(one).await,
+        ] {
+            refused.check_busy("the store");
+            assert!(!refused.json()["id"].is_null(), "{refused:?}");
+        }
         session.delete().ask(two).await.check_busy("the store");
         assert_eq!(plain_call(2, "node", json!({})).ask(two).await.text(), "two");
         let tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });

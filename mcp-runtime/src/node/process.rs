@@ -223,6 +223,7 @@ impl ServerNode {
     pub(crate) async fn receive(&self) -> Result<(), StoreError> {
         // The lease may have ended since the node has joined.
         self.state.renew().await?;
+        tracing::info!("this server is the node {} of those that share the store", self.id());
         let read = StoreOperation::read(MESSAGES, 0, 1);
         let outputs = self.state.execute(vec![read]).await?;
         let last = match outputs.first() {
@@ -490,8 +491,11 @@ impl NodeState {
         }
     }
 
-    /// Logs that the store is unavailable, at most once in ten seconds.
+    /// Logs an error of the store, at most once in ten seconds. The log says elsewhere that the store does not answer.
     fn complain(&self, what: &str, why: &StoreError) {
+        if why.is_unavailable() {
+            return tracing::debug!("{what}: {why}");
+        }
         let mut complained = self.complained.lock().unwrap_or_else(PoisonError::into_inner);
         if complained.is_none_or(|at| at.elapsed() >= QUIET) {
             *complained = Some(Instant::now());
