@@ -59,7 +59,7 @@ fn note(number: u64) -> String {
 #[tool]
 fn change_all(handle: Handle) {
     for number in 0..BURST {
-        handle.updated(&format!("notes://{number}"));
+        handle.updated(format!("notes://{number}"));
     }
 }
 
