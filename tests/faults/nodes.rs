@@ -665,3 +665,49 @@ fn a_task_that_begins_at_a_node_is_reported_on_the_stream_at_another() {
         cluster.stop().await;
     });
 }
+
+#[test]
+fn no_event_is_stored_for_a_session_that_has_ended() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, three] = cluster.addresses;
+        let subscribe = message(1, "resources/subscribe", json!({ "uri": "notes://today" }));
+        let mut ended = Vec::new();
+        for _ in 0..100 {
+            let session = Session::begin(one, "2025-11-25").await;
+            assert_eq!(session.post(&subscribe).ask(one).await.status(), 200);
+            let mut stream = session.get().open(one).await.check_events();
+            // The update reaches the node of the stream while another node ends the session.
+            let change = plain_call(2, "change", json!({}));
+            let delete = session.delete();
+            let (changed, deleted) = tokio::join!(change.ask(two), delete.ask(three));
+            assert_eq!((changed.status(), deleted.status()), (200, 204));
+            stream.rest().await;
+            ended.push(session.id);
+        }
+        // An update that a later session has heard comes after all of theirs.
+        let session = Session::begin(one, "2025-11-25").await;
+        assert_eq!(session.post(&subscribe).ask(one).await.status(), 200);
+        let mut stream = session.get().open(one).await.check_events();
+        plain_call(3, "change", json!({})).ask(two).await;
+        assert!(stream.message().await.is_some());
+        let mut left = 0;
+        for id in ended {
+            let read = Transaction::on(format!("session:{id}"));
+            let read = read.then(StoreOperation::read("stream/0", 0, usize::MAX));
+            let outputs = cluster.store.memory.execute(vec![read]).await.unwrap().remove(0);
+            match outputs.unwrap().remove(0) {
+                // The end of the stream stays for a minute.
+                Output::Events { events, .. } => {
+                    let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+                    let is_update = |value: &[u8]| text(value).contains("notes://today");
+                    left += usize::from(events.iter().any(|event| is_update(&event.value)));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(left, 0, "sessions of 100 have left events behind");
+        drop(stream);
+        cluster.stop().await;
+    });
+}

@@ -128,11 +128,16 @@ impl KeptEvents {
         self.bytes -= size;
         self.memory.bytes.fetch_sub(size, Ordering::Relaxed);
     }
+
+    /// Returns whether the store has removed the log, because its session has ended.
+    pub(super) fn is_cleared(&self) -> bool {
+        self.is_cleared.as_ref().is_some_and(|is_cleared| is_cleared.load(Ordering::Relaxed))
+    }
 }
 
 impl Drop for KeptEvents {
     fn drop(&mut self) {
-        if self.is_cleared.as_ref().is_some_and(|is_cleared| is_cleared.load(Ordering::Relaxed)) {
+        if self.is_cleared() {
             self.memory.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
         } else if self.bytes > 0 {
             let mut ended = self.memory.ended.lock().unwrap_or_else(PoisonError::into_inner);

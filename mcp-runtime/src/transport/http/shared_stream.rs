@@ -195,12 +195,19 @@ impl LogWriter {
             let more = std::future::poll_fn(|cx| self.poll(cx, &mut frames));
             match tokio::time::timeout(every, more).await {
                 Ok(true) => {}
-                Ok(false) => return,
+                Ok(false) => break,
                 Err(_) => {
                     let keeping = self.keeping();
                     self.log.keep(keeping).await;
                 }
             }
+        }
+        // An event that was appended after the end of the session has begun the log again.
+        if self.kept.is_cleared()
+            && self.last != 0
+            && let Err(why) = self.log.remove().await
+        {
+            tracing::debug!("the log of a session that has ended stays until it expires: {why}");
         }
     }
 }
