@@ -282,9 +282,10 @@ impl Tasks {
             }
             if live.has_ended() {
                 let view = live.view();
-                // The client repeats a request that was refused while the store was unavailable.
+                // With a shared store, the client may repeat a request that was refused while the store was unavailable.
                 let is_cancelled = matches!(&view.state, TaskState::Ended(end) if matches!(**end, TaskEnd::Cancelled));
-                return Ok((view, is_repeated && (was_public || !is_cancelled)));
+                let may_repeat = self.is_shared() && !was_public && is_cancelled;
+                return Ok((view, is_repeated && !may_repeat));
             }
         }
         match self.node.get() {

@@ -708,7 +708,7 @@ mod tests {
         let outputs = shared.execute(read).await.unwrap().unwrap();
         let Output::Events { events, .. } = &outputs[0] else { panic!("{outputs:?}") };
         let texts = events.iter().map(|event| String::from_utf8(event.value.clone()).unwrap());
-        texts.map(|text| text.splitn(3, ' ').nth(2).unwrap().to_owned()).collect()
+        texts.map(|text| text.splitn(4, ' ').nth(3).unwrap().to_owned()).collect()
     }
 
     async fn change(shared: &SharedSessions, id: &SessionId, before: &[String], after: &[String]) {

@@ -537,6 +537,9 @@ mod tests {
         async fn begin() -> Self {
             let store = FaultyStore::new(Arc::new(MemoryStore::new().shared()));
             let node = Arc::new(ServerNode::join(Arc::new(store.clone())).await.unwrap());
+            node.receive().await.unwrap();
+            // Only then does the node know which other nodes are live.
+            tokio::time::sleep(Duration::from_secs(13)).await;
             let (partition, is_closing) = ("session:s".to_owned(), Arc::default());
             let log = StreamLog::new(&node, partition, 7, (10, IDLE), &is_closing);
             let memory = Arc::new(LogMemory::new(&Limits::new()));
