@@ -246,6 +246,7 @@ async fn relayed(store: &impl Store) -> (usize, usize) {
     for value in log_of_nodes(store).await {
         let text = String::from_utf8(value).unwrap();
         let (node, rest) = text.split_once(' ').unwrap();
+        let (_, rest) = rest.split_once(' ').unwrap();
         let Some(message) = rest.strip_prefix("sessions ") else { continue };
         let message: BTreeMap<String, Value> = serde_json::from_str(message).unwrap();
         let Some(message) = message.get("relayed") else { continue };
