@@ -257,8 +257,9 @@ async fn relayed(store: &impl Store) -> (usize, usize) {
     (all, left)
 }
 
+/// Polls for half a minute, after which messages in the store do not expire yet.
 async fn eventually(awaited: &str, mut holds: impl AsyncFnMut() -> bool) {
-    for _ in 0..100_000 {
+    for _ in 0..30_000 {
         if holds().await {
             return;
         }
