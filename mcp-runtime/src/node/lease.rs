@@ -92,6 +92,7 @@ pub(super) struct OtherNodes {
     /// nodes first have to renew their leases. A node that starts does not know whether this has just happened.
     uncertain_until: Option<Instant>,
     /// Whether the time is uncertain because the store was unavailable or has lost its data, and not because this node has just started.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP+SSE needs it"))]
     was_away: bool,
 }
 
@@ -137,6 +138,7 @@ impl OtherNodes {
     }
 
     /// Returns whether the store is or was unavailable for so long that records which other nodes renew may have expired.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP+SSE needs it"))]
     pub(super) fn may_lack_records(&self) -> bool {
         self.is_late(Instant::now()) || self.was_away && self.uncertain_until().is_some()
     }
