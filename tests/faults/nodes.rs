@@ -231,6 +231,13 @@ impl Cluster {
         self.pace.0.add_permits(steps);
     }
 
+    /// Stops the first of the nodes that still run.
+    pub(crate) async fn stop_first(&mut self) {
+        let (stop, serving) = self.nodes.remove(0);
+        stop.send(()).unwrap();
+        serving.await.unwrap();
+    }
+
     pub(crate) async fn stop(self) {
         for (stop, serving) in self.nodes {
             stop.send(()).unwrap();
@@ -436,8 +443,15 @@ fn requests_that_need_the_store_are_refused_while_it_is_away_and_others_go_on() 
         let [one, two, _] = cluster.addresses;
         let session = Session::begin(one, "2025-11-25").await;
         cluster.store.is_away.store(true, Ordering::SeqCst);
-        session.call(1, "node", json!({})).ask(two).await.check_busy("the store");
-        initialize_as("2025-11-25", json!({})).ask(two).await.check_busy("the store");
+        let subscribe = message(1, "resources/subscribe", json!({ "uri": "notes://today" }));
+        for refused in [
+            session.call(1, "node", json!({})).ask(two).await,
+            initialize_as("2025-11-25", json!({})).ask(two).await,
+            session.post(&subscribe).ask(one).await,
+        ] {
+            refused.check_busy("the store");
+            assert!(!refused.json()["id"].is_null(), "{refused:?}");
+        }
         session.delete().ask(two).await.check_busy("the store");
         assert_eq!(plain_call(2, "node", json!({})).ask(two).await.text(), "two");
         let tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
@@ -648,6 +662,52 @@ fn a_task_that_begins_at_a_node_is_reported_on_the_stream_at_another() {
         }
         let result = message(2, "tasks/result", json!({ "taskId": id }));
         assert_eq!(session.post(&result).ask(three).await.text(), "done");
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn no_event_is_stored_for_a_session_that_has_ended() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let [one, two, three] = cluster.addresses;
+        let subscribe = message(1, "resources/subscribe", json!({ "uri": "notes://today" }));
+        let mut ended = Vec::new();
+        for _ in 0..100 {
+            let session = Session::begin(one, "2025-11-25").await;
+            assert_eq!(session.post(&subscribe).ask(one).await.status(), 200);
+            let mut stream = session.get().open(one).await.check_events();
+            // The update reaches the node of the stream while another node ends the session.
+            let change = plain_call(2, "change", json!({}));
+            let delete = session.delete();
+            let (changed, deleted) = tokio::join!(change.ask(two), delete.ask(three));
+            assert_eq!((changed.status(), deleted.status()), (200, 204));
+            stream.rest().await;
+            ended.push(session.id);
+        }
+        // An update that a later session has heard comes after all of theirs.
+        let session = Session::begin(one, "2025-11-25").await;
+        assert_eq!(session.post(&subscribe).ask(one).await.status(), 200);
+        let mut stream = session.get().open(one).await.check_events();
+        plain_call(3, "change", json!({})).ask(two).await;
+        assert!(stream.message().await.is_some());
+        let mut left = 0;
+        for id in ended {
+            let read = Transaction::on(format!("session:{id}"));
+            let read = read.then(StoreOperation::read("stream/0", 0, usize::MAX));
+            let outputs = cluster.store.memory.execute(vec![read]).await.unwrap().remove(0);
+            match outputs.unwrap().remove(0) {
+                // The end of the stream stays for a minute.
+                Output::Events { events, .. } => {
+                    let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+                    let is_update = |value: &[u8]| text(value).contains("notes://today");
+                    left += usize::from(events.iter().any(|event| is_update(&event.value)));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(left, 0, "sessions of 100 have left events behind");
+        drop(stream);
         cluster.stop().await;
     });
 }

@@ -108,9 +108,15 @@ impl Server {
                 }
             }
         });
-        let hint = stderr.recv_timeout(DEADLINE).expect("the fixture says where it listens");
-        let url = hint.split_once("http://").map(|parts| parts.1.trim_end_matches("/mcp"));
-        let address = url.and_then(|url| url.parse().ok()).unwrap_or_else(|| panic!("{hint}"));
+        // A node logs its id before it listens.
+        let address = loop {
+            let line = stderr.recv_timeout(DEADLINE).expect("the fixture says where it listens");
+            let url = line.split_once("an MCP server at http://").map(|parts| parts.1);
+            if let Some(url) = url {
+                let address = url.trim_end_matches("/mcp").parse();
+                break address.unwrap_or_else(|_| panic!("{line}"));
+            }
+        };
         Self { child, address, stderr, asked: OnceLock::new() }
     }
 

@@ -91,6 +91,9 @@ pub(super) struct OtherNodes {
     /// Time until which a missing lease does not mean that its node is dead. After the store was unavailable or has lost its data, live
     /// nodes first have to renew their leases. A node that starts does not know whether this has just happened.
     uncertain_until: Option<Instant>,
+    /// Whether the time is uncertain because the store was unavailable or has lost its data, and not because this node has just started.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP+SSE needs it"))]
+    was_away: bool,
 }
 
 impl OtherNodes {
@@ -112,6 +115,7 @@ impl OtherNodes {
         self.origin = origin;
         if has_reset || is_late || since.is_none() {
             self.uncertain_until = Some(now + LEASE);
+            self.was_away = has_reset || is_late;
         }
         self.renewed = Some(now);
         self.gone.retain(|node| !live.contains(node));
@@ -129,9 +133,18 @@ impl OtherNodes {
     /// or this node itself has not for so long that the store may have been away. `None` if it is known.
     pub(super) fn uncertain_until(&self) -> Option<Instant> {
         let now = Instant::now();
-        let is_late = self.renewed.is_some_and(|at| now - at > LEASE - RENEWAL);
         let known = self.uncertain_until.filter(|until| now < *until);
-        known.max(is_late.then_some(now + LEASE))
+        known.max(self.is_late(now).then_some(now + LEASE))
+    }
+
+    /// Returns whether the store is or was unavailable for so long that records which other nodes renew may have expired.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP+SSE needs it"))]
+    pub(super) fn may_lack_records(&self) -> bool {
+        self.is_late(Instant::now()) || self.was_away && self.uncertain_until().is_some()
+    }
+
+    fn is_late(&self, now: Instant) -> bool {
+        self.renewed.is_some_and(|at| now - at > LEASE - RENEWAL)
     }
 
     /// Records that a node has said that it leaves.
@@ -254,11 +267,13 @@ mod tests {
     async fn no_node_counts_as_dead_while_the_others_renew_their_leases_after_an_outage() {
         let mut others = OtherNodes::default();
         assert_eq!(others.renew(NodeId::of(1), found(&[1, 2, 3])), lost(&[]));
+        settle(&mut others, &[1, 2, 3]).await;
         tokio::time::advance(LEASE - RENEWAL).await;
         assert!(others.uncertain_until().is_none());
         tokio::time::advance(RENEWAL).await;
         // The store may have been away since the last renewal.
         assert!(others.uncertain_until().is_some());
+        assert!(others.may_lack_records());
         let late = Renewed { is_late: true, ..lost(&[]) };
         assert_eq!(others.renew(NodeId::of(1), found(&[])), late);
         assert!(others.uncertain_until().is_some());
@@ -271,6 +286,14 @@ mod tests {
         tokio::time::advance(RENEWAL).await;
         assert_eq!(others.renew(NodeId::of(1), found(&[1, 2])), lost(&[3]));
         assert!(others.uncertain_until().is_none());
+    }
+
+    /// Lets a node that has started renew its lease until it knows which nodes are live.
+    async fn settle(others: &mut OtherNodes, live: &[u64]) {
+        for _ in 0..4 {
+            tokio::time::advance(RENEWAL).await;
+            assert_eq!(others.renew(NodeId::of(1), found(live)), lost(&[]));
+        }
     }
 
     fn ids(numbers: &[u64]) -> BTreeSet<NodeId> {
@@ -309,7 +332,8 @@ mod tests {
         let mut others = OtherNodes::default();
         others.renew(NodeId::of(1), found(&[]));
         assert!(others.uncertain_until().is_some());
-        tokio::time::advance(LEASE).await;
+        assert!(!others.may_lack_records());
+        settle(&mut others, &[1]).await;
         assert!(others.uncertain_until().is_none());
     }
 

@@ -168,14 +168,19 @@ impl ServerNode {
     /// Checks that nodes without a lease are dead.
     ///
     /// # Errors
-    /// Fails if the store was away for so long that all leases may have expired.
-    pub(crate) fn certain(&self) -> Result<(), StoreError> {
-        if self.uncertain_until().is_some() {
-            return Err(StoreError::unavailable(
-                "the store may have been away, and the nodes have not renewed their leases yet",
-            ));
-        }
-        Ok(())
+    /// Fails if live nodes may have lost their leases because the store was away, or if this node has started so recently that it cannot
+    /// know whether the store was away.
+    fn certain(&self) -> Result<(), StoreError> {
+        if self.uncertain_until().is_none() { Ok(()) } else { Err(unsettled()) }
+    }
+
+    /// Checks that records which live nodes renew are in the store.
+    ///
+    /// # Errors
+    /// Fails if the store was away for so long that such records may have expired.
+    #[cfg(feature = "http")]
+    pub(crate) fn has_renewed_records(&self) -> Result<(), StoreError> {
+        if self.state.others().may_lack_records() { Err(unsettled()) } else { Ok(()) }
     }
 
     /// Returns the time until which [`live_nodes`](Self::live_nodes) fails, because live nodes may not have renewed their leases yet. `None` if
@@ -223,6 +228,7 @@ impl ServerNode {
     pub(crate) async fn receive(&self) -> Result<(), StoreError> {
         // The lease may have ended since the node has joined.
         self.state.renew().await?;
+        tracing::info!("this server is the node {} of those that share the store", self.id());
         let read = StoreOperation::read(MESSAGES, 0, 1);
         let outputs = self.state.execute(vec![read]).await?;
         let last = match outputs.first() {
@@ -323,6 +329,12 @@ impl fmt::Debug for ServerNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ServerNode").field(&self.state.id).finish()
     }
+}
+
+fn unsettled() -> StoreError {
+    StoreError::unavailable(
+        "the store may have been away, and the nodes have not renewed their leases yet",
+    )
 }
 
 impl NodeState {
@@ -490,8 +502,11 @@ impl NodeState {
         }
     }
 
-    /// Logs that the store is unavailable, at most once in ten seconds.
+    /// Logs an error of the store, at most once in ten seconds. The log says elsewhere that the store does not answer.
     fn complain(&self, what: &str, why: &StoreError) {
+        if why.is_unavailable() {
+            return tracing::debug!("{what}: {why}");
+        }
         let mut complained = self.complained.lock().unwrap_or_else(PoisonError::into_inner);
         if complained.is_none_or(|at| at.elapsed() >= QUIET) {
             *complained = Some(Instant::now());

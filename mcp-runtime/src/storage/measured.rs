@@ -18,6 +18,9 @@ use super::{
 /// Time for which requests have to fail until the store counts as unavailable. A single late request does not.
 const AWAY: Duration = Duration::from_secs(1);
 
+/// Minimum time between two log lines about a store that does not answer.
+const QUIET: Duration = Duration::from_secs(10);
+
 /// Counters of a shared store. The server and its [`MeasuredStore`] share them.
 #[derive(Debug, Default)]
 pub(crate) struct StoreCounters {
@@ -29,6 +32,10 @@ pub(crate) struct StoreCounters {
     /// Whether requests have failed for a while because the store did not answer.
     is_away: AtomicBool,
     silence: Mutex<Silence>,
+    /// Time of the last log line about a store that does not answer.
+    logged: Mutex<Option<Instant>>,
+    /// Whether no line has said since then that the store answers again.
+    has_logged: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -78,9 +85,32 @@ impl StoreCounters {
             self.failed.fetch_add(1, Relaxed);
         }
         // A store that reports that it is full or damaged has answered.
-        let is_answered = !failure.is_some_and(StoreError::is_unavailable);
-        let mut silence = self.silence.lock().unwrap_or_else(PoisonError::into_inner);
-        self.is_away.store(silence.add(begin, is_answered), Relaxed);
+        let silence = failure.filter(|why| why.is_unavailable());
+        let is_away = {
+            let mut times = self.silence.lock().unwrap_or_else(PoisonError::into_inner);
+            times.add(begin, silence.is_none())
+        };
+        self.is_away.store(is_away, Relaxed);
+        if silence.is_some() || self.has_logged.load(Relaxed) {
+            self.log(silence);
+        }
+    }
+
+    /// Logs that the store does not answer, at most once in ten seconds, and that it answers again.
+    #[cold]
+    fn log(&self, silence: Option<&StoreError>) {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        match silence {
+            Some(why) if logged.is_none_or(|at| at.elapsed() >= QUIET) => {
+                *logged = Some(Instant::now());
+                self.has_logged.store(true, Relaxed);
+                tracing::error!("the store that several servers share does not answer: {why}");
+            }
+            None if self.has_logged.swap(false, Relaxed) => {
+                tracing::info!("the store that several servers share answers again");
+            }
+            _ => {}
+        }
     }
 }
 

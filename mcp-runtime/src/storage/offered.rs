@@ -116,19 +116,27 @@ pub(crate) fn offered_store(server: &str) -> Result<Option<NamedStore>, StoreErr
         }
         value => Ok(value.ok()),
     };
-    choose(collected::all(), server, value)
+    let warn = |variable: &str| {
+        tracing::warn!(
+            "`{variable}` is empty, so this server does not share its store with others: set a URL, or unset the variable"
+        );
+    };
+    choose(collected::all(), server, value, warn)
 }
 
 fn choose<'a>(
     offered: impl Iterator<Item = &'a OfferedStore>,
     server: &str,
     value: impl Fn(&str) -> Result<Option<String>, StoreError>,
+    mut warn_of_empty: impl FnMut(&str),
 ) -> Result<Option<NamedStore>, StoreError> {
     let mut chosen: Option<(&OfferedStore, String)> = None;
     for store in offered {
-        let Some(address) = value(store.variable)?.filter(|address| !address.is_empty()) else {
+        let Some(address) = value(store.variable)? else { continue };
+        if address.is_empty() {
+            warn_of_empty(store.variable);
             continue;
-        };
+        }
         if let Some((other, _)) = chosen {
             return Err(StoreError::failed(format_args!(
                 "`{}` and `{}` are both set, but a server has one store: unset one of them",
@@ -158,7 +166,7 @@ mod tests {
             let found = set.iter().find(|(name, _)| *name == variable);
             Ok(found.map(|(_, value)| (*value).to_owned()))
         };
-        let chosen = choose(offered.iter(), "notes", value);
+        let chosen = choose(offered.iter(), "notes", value, |_| ());
         chosen.map(|store| store.map(|store| store.0)).map_err(|why| why.to_string())
     }
 
@@ -170,5 +178,15 @@ mod tests {
         assert_eq!(chosen(&[("FIRST_URL", "one"), ("SECOND_URL", "")]), Ok(Some("FIRST_URL")));
         let why = chosen(&[("FIRST_URL", "one"), ("SECOND_URL", "two")]).unwrap_err();
         assert!(why.contains("`FIRST_URL` and `SECOND_URL` are both set"), "{why}");
+    }
+    #[test]
+    fn an_empty_variable_is_reported() {
+        let (mut empty, offered) = (Vec::new(), ["FIRST_URL", "SECOND_URL"]);
+        let offered = offered
+            .map(|variable| OfferedStore { variable, create: |_, _| Arc::new(MemoryStore::new()) });
+        let value = |variable: &str| Ok((variable == "SECOND_URL").then(String::new));
+        let chosen = choose(offered.iter(), "notes", value, |name| empty.push(name.to_owned()));
+        assert!(chosen.unwrap().is_none());
+        assert_eq!(empty, ["SECOND_URL"]);
     }
 }

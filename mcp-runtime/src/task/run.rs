@@ -231,7 +231,11 @@ pub(super) fn take_later(tasks: Weak<Tasks>, dispatcher: Weak<Dispatcher>, at: I
                 Ok(None) => return,
                 Ok(Some(certain)) => certain,
                 Err(why) => {
-                    tracing::error!("the tasks of a server that is gone wait: {}", why.message());
+                    // The log says elsewhere that the store does not answer.
+                    if why.kind() != ErrorKind::Unavailable {
+                        let why = why.message();
+                        tracing::error!("the tasks of a server that is gone wait: {why}");
+                    }
                     Instant::now() + PAUSE
                 }
             };

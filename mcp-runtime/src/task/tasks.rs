@@ -9,6 +9,8 @@ use std::{
     time::Duration,
 };
 
+use tokio::time::timeout;
+
 use super::{
     live::{LiveTask, TaskOrigin},
     message::{TaskMessage, TextAnswers},
@@ -21,12 +23,15 @@ use crate::{
     catalog::{Catalog, Entry},
     error::{Error, ErrorKind, Result},
     limits::{CallerKey, Capacity, Limit, Limits, NoShare, Pool, Share, Tenant},
-    model::{ClientInfo, TaskState, TaskSupport, TaskView, Timestamp},
+    model::{ClientInfo, TaskEnd, TaskState, TaskSupport, TaskView, Timestamp},
     node::NodeId,
     random::random,
-    storage::{Condition, Store},
+    storage::{Condition, Store, StoreError},
     unwind::{self, Panicked},
 };
+
+/// Time for which a client that cancels a task waits until a store that several nodes share has its end.
+const SETTLE_LIMIT: Duration = Duration::from_secs(2);
 
 /// All tasks of a server: the tasks that run in this process, and the tasks in the store.
 pub(crate) struct Tasks {
@@ -263,13 +268,24 @@ impl Tasks {
     /// Cancels a task, and waits until its end has been stored. Returns the task, and whether it had ended before.
     ///
     /// # Errors
-    /// Fails if the viewer has no such task.
+    /// Fails if the viewer has no such task, or if the store that several nodes share does not answer in time.
     pub(crate) async fn cancel(&self, id: &str, viewer: &Viewer) -> Result<(TaskView, bool)> {
         if let Some(live) = self.live(id, viewer) {
-            let had_ended = !live.cancel("the client has cancelled it");
-            live.until(|task| (task.has_ended() || task.is_lost()).then_some(())).await;
+            let was_public = live.has_ended();
+            let is_repeated = !live.cancel("the client has cancelled it");
+            let ended = live.until(|task| (task.has_ended() || task.is_lost()).then_some(()));
+            if !self.is_shared() {
+                ended.await;
+            } else if timeout(SETTLE_LIMIT, ended).await.is_err() {
+                // The task is cancelled, and its end is stored as soon as the store answers.
+                return Err(StoreError::unavailable("the end of a task is not stored").into_error());
+            }
             if live.has_ended() {
-                return Ok((live.view(), had_ended));
+                let view = live.view();
+                // With a shared store, the client may repeat a request that was refused while the store was unavailable.
+                let is_cancelled = matches!(&view.state, TaskState::Ended(end) if matches!(**end, TaskEnd::Cancelled));
+                let may_repeat = self.is_shared() && !was_public && is_cancelled;
+                return Ok((view, is_repeated && !may_repeat));
             }
         }
         match self.node.get() {
@@ -438,7 +454,7 @@ impl Tasks {
         // A panic counts as an error. Otherwise clients would never see the end of the task, and the task would keep its share.
         let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the store panicked")));
         if let Err(why) = put.as_ref()
-            && why.kind() != ErrorKind::Failed
+            && !matches!(why.kind(), ErrorKind::Failed | ErrorKind::Unavailable)
         {
             tracing::error!(
                 "task `{}` of `{}` cannot be stored: {}",

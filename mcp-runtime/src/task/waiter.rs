@@ -18,7 +18,7 @@ use super::{
     tasks::{Tasks, Viewer, unknown},
 };
 use crate::{
-    error::{Error, Result},
+    error::{Error, ErrorKind, Result},
     model::{ClientInfo, Question, TaskState, TaskView},
     node::NodeId,
 };
@@ -186,6 +186,8 @@ impl RemoteWaiter {
                 let Some(tasks) = tasks.upgrade() else { return };
                 match tasks.send_answers(&owner, &id, &answers, true).await {
                     Ok(()) => return,
+                    // The log says elsewhere that the store does not answer.
+                    Err(why) if why.kind() == ErrorKind::Unavailable => {}
                     Err(why) => tracing::error!("an answer of a client waits: {}", why.message()),
                 }
                 drop(tasks);

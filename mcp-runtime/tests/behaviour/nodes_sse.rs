@@ -246,6 +246,7 @@ async fn relayed(store: &impl Store) -> (usize, usize) {
     for value in log_of_nodes(store).await {
         let text = String::from_utf8(value).unwrap();
         let (node, rest) = text.split_once(' ').unwrap();
+        let (_, rest) = rest.split_once(' ').unwrap();
         let Some(message) = rest.strip_prefix("sessions ") else { continue };
         let message: BTreeMap<String, Value> = serde_json::from_str(message).unwrap();
         let Some(message) = message.get("relayed") else { continue };
@@ -256,8 +257,9 @@ async fn relayed(store: &impl Store) -> (usize, usize) {
     (all, left)
 }
 
+/// Polls for half a minute, after which messages in the store do not expire yet.
 async fn eventually(awaited: &str, mut holds: impl AsyncFnMut() -> bool) {
-    for _ in 0..100_000 {
+    for _ in 0..30_000 {
         if holds().await {
             return;
         }

@@ -316,6 +316,23 @@ both_eras_paused! {
         assert_eq!(again.is_err(), revision == V4, "{again:?}");
     }
 
+    async fn a_cancellation_is_refused_while_the_store_is_away_and_may_be_repeated(revision) {
+        let ([mut one, mut two], stores, diary) = nodes(revision).await;
+        let id = begin(&mut one, "work", json!({ "seconds": 500 })).await;
+        stores.iter().for_each(|store| store.cut_off(true));
+        let refused = one.start("tasks/cancel", json!({ "taskId": id }));
+        pass(Duration::from_secs(3)).await;
+        stores.iter().for_each(|store| store.cut_off(false));
+        let refused = one.wait(refused).await.unwrap_err();
+        assert!(refused.message.contains("the store of the server does not answer"), "{refused}");
+        assert_eq!(diary.count("left"), 1);
+        let repeated = one.request("tasks/cancel", json!({ "taskId": id }));
+        repeated.await.unwrap();
+        for client in [&mut two, &mut one] {
+            assert_eq!(status(client, &id).await, "cancelled");
+        }
+    }
+
     async fn a_node_that_starts_leaves_the_tasks_of_others_alone(revision) {
         let ([mut one], [store], diary) = nodes(revision).await;
         let id = begin(&mut one, "rework", json!({ "seconds": 60 })).await;

@@ -35,6 +35,9 @@ const UNUSED: Duration = Duration::from_secs(60);
 /// displace.
 const SEARCH: u64 = 100;
 
+/// Maximum time for which a server that stops waits until the streams of its sessions are stored.
+const LAST_WRITES: Duration = Duration::from_secs(1);
+
 pub(super) struct Endpoint {
     pub(super) service: Arc<Service>,
     pub(super) settings: HttpSettings,
@@ -297,12 +300,16 @@ impl Endpoint {
     /// Cancels the calls that still run in sessions, and runs `on_shutdown`.
     pub(super) async fn close(&self) {
         self.stop();
+        if let Some(shared) = &self.shared {
+            shared.begin_close();
+        }
         self.sessions.for_each(|session| session.close());
         self.sse_sessions.for_each(|session| session.close());
         // A cancelled call ends only when it is polled again. Waits for these calls, so that none of them still runs during `on_shutdown`.
         self.finish_calls(Duration::from_secs(1)).await;
         self.sessions.sweep(|_| true);
         if let Some(shared) = &self.shared {
+            shared.finish_logs(LAST_WRITES).await;
             shared.sse_owners.end().await;
         }
         let started = self.started.lock().unwrap_or_else(PoisonError::into_inner).take();

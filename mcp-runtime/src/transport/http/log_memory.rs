@@ -14,6 +14,12 @@ use tokio::time::Instant;
 
 use crate::limits::Limits;
 
+/// Time for which a log keeps each event, also beyond the maximum number. A client that reads along reads the events within this time.
+const RECENT: Duration = Duration::from_secs(10);
+
+/// Time within which appended events are counted together.
+const TOGETHER: Duration = Duration::from_secs(1);
+
 /// Bounds of the logs that this node writes, and the size of their events.
 pub(super) struct LogMemory {
     /// Maximum number and size of the events of a stream.
@@ -63,6 +69,8 @@ pub(super) struct KeptEvents {
     memory: Arc<LogMemory>,
     sizes: VecDeque<usize>,
     bytes: usize,
+    /// Numbers of events that were appended lately, each with the time of the first of them.
+    recent: VecDeque<(Instant, usize)>,
     /// Time after which the log expires when the writer appends no more events.
     after: Duration,
     /// Set when the store has removed the log.
@@ -75,17 +83,31 @@ impl KeptEvents {
         after: Duration,
         is_cleared: Option<Arc<AtomicBool>>,
     ) -> Self {
-        Self { memory, sizes: VecDeque::new(), bytes: 0, after, is_cleared }
+        let (sizes, recent) = (VecDeque::new(), VecDeque::new());
+        Self { memory, sizes, bytes: 0, recent, after, is_cleared }
+    }
+
+    /// Counts events that are appended now. Returns the number of recent events.
+    fn count_recent(&mut self, count: usize) -> usize {
+        let now = Instant::now();
+        self.recent.retain(|(first, _)| *first + TOGETHER + RECENT > now);
+        match self.recent.back_mut() {
+            Some((first, together)) if *first + TOGETHER > now => *together += count,
+            _ => self.recent.push_back((now, count)),
+        }
+        self.recent.iter().map(|(_, count)| count).sum()
     }
 
     /// Adds events, each with its newline. Returns the maximum number of events that the log may keep from now on, which is at least one.
     pub(super) fn add(&mut self, lines: &[u8]) -> usize {
+        let count = lines.iter().filter(|byte| **byte == b'\n').count();
+        let most = self.memory.most.max(self.count_recent(count));
         let mut is_too_large = false;
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             self.sizes.push_back(line.len());
             self.bytes += line.len();
             self.memory.bytes.fetch_add(line.len(), Ordering::Relaxed);
-            while self.sizes.len() > self.memory.most {
+            while self.sizes.len() > most {
                 self.drop_first();
             }
             while self.sizes.len() > 1 && (self.bytes > self.memory.each || self.memory.is_full()) {
@@ -94,7 +116,11 @@ impl KeptEvents {
             }
         }
         // Other writers may have events in the same log, which stay if there is room.
-        if is_too_large { self.sizes.len() } else { self.memory.most }
+        match self.sizes.len() {
+            kept if is_too_large => kept,
+            kept if kept > self.memory.most => kept + self.memory.most,
+            _ => self.memory.most,
+        }
     }
 
     fn drop_first(&mut self) {
@@ -102,11 +128,16 @@ impl KeptEvents {
         self.bytes -= size;
         self.memory.bytes.fetch_sub(size, Ordering::Relaxed);
     }
+
+    /// Returns whether the store has removed the log, because its session has ended.
+    pub(super) fn is_cleared(&self) -> bool {
+        self.is_cleared.as_ref().is_some_and(|is_cleared| is_cleared.load(Ordering::Relaxed))
+    }
 }
 
 impl Drop for KeptEvents {
     fn drop(&mut self) {
-        if self.is_cleared.as_ref().is_some_and(|is_cleared| is_cleared.load(Ordering::Relaxed)) {
+        if self.is_cleared() {
             self.memory.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
         } else if self.bytes > 0 {
             let mut ended = self.memory.ended.lock().unwrap_or_else(PoisonError::into_inner);
@@ -141,6 +172,18 @@ mod tests {
         assert_eq!(kept.add(b"a long line of more than ten bytes\n"), 1);
         assert_eq!(kept.add(b"\n"), 1);
         assert_eq!(kept.add(b"\n"), 5);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_log_keeps_recent_events_beyond_the_maximum_number() {
+        let mut kept = kept(&memory(2, 100, 100), SHORT);
+        assert_eq!(kept.add(b"\n\n\n"), 3 + 2);
+        tokio::time::advance(RECENT).await;
+        assert_eq!(kept.add(b"\n"), 4 + 2);
+        tokio::time::advance(RECENT).await;
+        assert_eq!(kept.add(b"\n"), 2);
+        // The number of bytes bounds recent events, too.
+        assert_eq!(kept.add(&[b'\n'; 300]), 100);
     }
 
     #[tokio::test(start_paused = true)]

@@ -103,7 +103,17 @@ pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<HttpBody> {
 
 /// Refuses a request because a limit is currently reached, and asks the client to retry.
 pub(super) fn busy(why: impl std::fmt::Display) -> Response<HttpBody> {
-    later(error(StatusCode::SERVICE_UNAVAILABLE, None, None, &Error::of(ErrorKind::Failed, why)))
+    busy_for(None, why)
+}
+
+/// Like [`busy`], for a message whose id is known. Some clients cannot read an error response to a request without the id.
+pub(super) fn busy_for(id: Option<Id<'_>>, why: impl std::fmt::Display) -> Response<HttpBody> {
+    later(error(StatusCode::SERVICE_UNAVAILABLE, None, id, &Error::of(ErrorKind::Failed, why)))
+}
+
+/// Reads the id of a request, which was written as JSON text.
+pub(super) fn id_of(text: Option<&str>) -> Option<Id<'_>> {
+    text.and_then(|text| Id::parse(Raw::trusted(text)))
 }
 
 /// Returns a response of one message. A missing client capability requires the status 400 (rule META-04).

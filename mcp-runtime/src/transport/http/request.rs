@@ -250,7 +250,12 @@ fn refresh(
         let carrier = Carrier::of_request(&parts, state.address_of(&parts));
         match shared_copies::refresh(&state.endpoint, &session, &carrier).await {
             Ok(()) => handle(route, &state, &parts, &Head::of(&parts.headers), &read),
-            Err(response) => response.into(),
+            Err(why) => {
+                let (limits, mut parsed) = (state.endpoint.limits(), Parsed::default());
+                let incoming = wire::parse(&read.bytes, limits.of_wire(), &mut parsed);
+                let id = incoming.ok().and_then(|incoming| incoming.id());
+                reply::busy_for(id, why).into()
+            }
         }
     })
 }

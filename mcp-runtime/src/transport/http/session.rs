@@ -309,24 +309,16 @@ pub(super) type RelayedId = (NodeId, u64);
 #[derive(Default)]
 pub(super) struct RelayedMessages {
     waiting: VecDeque<(RelayedId, usize)>,
-    /// Messages that were handled last. A store that repeats a transaction by mistake repeats no call.
-    recent: VecDeque<RelayedId>,
     /// Whether a tokio task handles the messages.
     is_handling: bool,
+    has_any: bool,
 }
 
 impl RelayedMessages {
-    /// Number of messages in `recent`.
-    const RECENT: usize = 16;
-
     /// Adds a message. Returns whether the caller has to begin to handle the messages.
     pub(super) fn push(&mut self, message: RelayedId, size: usize) -> bool {
-        let last = self.waiting.iter().rev().take(Self::RECENT);
-        let is_known = last.into_iter().any(|waiting| waiting.0 == message);
-        if is_known || self.recent.contains(&message) {
-            return false;
-        }
         self.waiting.push_back((message, size));
+        self.has_any = true;
         !std::mem::replace(&mut self.is_handling, true)
     }
 
@@ -334,16 +326,12 @@ impl RelayedMessages {
     pub(super) fn next(&mut self) -> Option<(RelayedId, usize)> {
         let next = self.waiting.pop_front();
         self.is_handling = next.is_some();
-        if let Some((message, _)) = next {
-            self.recent.truncate(Self::RECENT - 1);
-            self.recent.push_front(message);
-        }
         next
     }
 
     /// Whether there was any message.
     pub(super) fn has_any(&self) -> bool {
-        !(self.waiting.is_empty() && self.recent.is_empty())
+        self.has_any
     }
 }
 

@@ -39,12 +39,13 @@ pub(super) fn initialize(
     accepts: Accepts,
 ) -> HttpAnswer {
     let address = carrier.address;
+    let id = incoming.id().filter(|_| endpoint.shared.is_some()).map(|id| id.as_str().to_owned());
     if head.session.first.is_some() {
         return match find(endpoint, head, carrier.principal()) {
             Ok(session) => {
                 show_token(&session, &carrier);
                 let (_, response) = begin(&session, incoming, carrier, accepts);
-                begun(endpoint, session, response, (address, true))
+                begun(endpoint, session, response, (address, true), id)
             }
             Err(unnamed) => unnamed.reply(incoming.id()).into(),
         };
@@ -62,16 +63,17 @@ pub(super) fn initialize(
     if !has_begun {
         return response.into();
     }
-    begun(endpoint, session, response, (address, false))
+    begun(endpoint, session, response, (address, false), id)
 }
 
 /// Adds a session that has begun to the table, unless it was known before. If the server has several nodes, the session is stored before
-/// the client learns its id.
+/// the client learns its id. `id` is the id of the request, as JSON text.
 fn begun(
     endpoint: &Arc<Endpoint>,
     session: Arc<HttpSession>,
     response: Response<HttpBody>,
     (address, was_known): (Option<IpAddr>, bool),
+    id: Option<String>,
 ) -> HttpAnswer {
     let response = with_id(&session, response);
     if endpoint.shared.is_none() {
@@ -85,7 +87,7 @@ fn begun(
                 endpoint.sessions.insert(session);
                 response.into()
             }
-            Err(refused) => refused.into(),
+            Err(why) => reply::busy_for(reply::id_of(id.as_deref()), why).into(),
         }
     })
 }

@@ -3,12 +3,11 @@
 
 use std::{
     net::IpAddr,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Weak},
     time::Duration,
 };
 
 use http::Response;
-use tokio::time::Instant;
 
 use super::{
     body::HttpBody,
@@ -28,9 +27,6 @@ use crate::{
     protocol::{Revision, SavedClient, SessionSettings},
     storage::StoreError,
 };
-
-/// Minimum time between two log lines about refused requests.
-const QUIET: Duration = Duration::from_secs(10);
 
 /// Number of attempts to read the settings of a session again, and the pause between them.
 const TRIES: usize = 60;
@@ -57,18 +53,18 @@ pub(super) fn to_refresh(endpoint: &Endpoint, head: &Head<'_>) -> Option<Session
 /// principal, is not in the table of sessions afterwards.
 ///
 /// # Errors
-/// Returns the response if the store is unavailable, or if this node has no room for another session.
+/// Returns the reason if the store is unavailable, or if this node has no room for another session.
 pub(super) async fn refresh(
     endpoint: &Arc<Endpoint>,
     id: &SessionId,
     carrier: &Carrier,
-) -> Result<(), Box<Response<HttpBody>>> {
+) -> Result<(), String> {
     let Some(shared) = &endpoint.shared else { return Ok(()) };
     if let (Some(session), Some(copy)) = (endpoint.sessions.find(id), shared.copy(id)) {
         let replace = |client: &SavedClient| session.peer.replace_client(client);
         let apply = |settings: &SessionSettings| apply(&session, settings);
         let refreshed = shared.refresh(id, &copy, (replace, apply)).await;
-        if !refreshed.map_err(unavailable)? {
+        if !refreshed.map_err(away)? {
             end(endpoint, id);
         }
         return Ok(());
@@ -77,14 +73,14 @@ pub(super) async fn refresh(
         // The copy belongs to a session that this node has dropped.
         shared.forget(id);
     }
-    let Some(loaded) = shared.load(id).await.map_err(unavailable)? else {
+    let Some(loaded) = shared.load(id).await.map_err(away)? else {
         end(endpoint, id);
         return Ok(());
     };
     if loaded.client.principal != carrier.principal() {
         return Ok(());
     }
-    let session = endpoint.session(*id, carrier).map_err(|why| Box::new(reply::busy(why)))?;
+    let session = endpoint.session(*id, carrier)?;
     session.peer.restore(&loaded.client);
     // If another request has added the session in the meantime, that copy stays.
     if endpoint.sessions.insert(Arc::new(session)) {
@@ -111,13 +107,13 @@ pub(super) fn apply(session: &HttpSession, settings: &SessionSettings) {
 /// Stores a session that has begun, or the new client of a session that was known before. `address` is the address of the client.
 ///
 /// # Errors
-/// Returns the response if the store is unavailable, or if there are too many sessions.
+/// Returns the reason if the store is unavailable, or if there are too many sessions.
 pub(super) async fn begin(
     endpoint: &Endpoint,
     session: &HttpSession,
     address: Option<IpAddr>,
     was_known: bool,
-) -> Result<(), Box<Response<HttpBody>>> {
+) -> Result<(), String> {
     let Some(shared) = &endpoint.shared else { return Ok(()) };
     let principal = session.tenant().principal();
     let id = *session.id();
@@ -126,24 +122,25 @@ pub(super) async fn begin(
     let caller = known.unwrap_or_else(|| session_places::caller(principal, address));
     let Some(client) = session.peer.saved_client(principal, caller) else { return Ok(()) };
     if was_known {
-        return shared.replace_client(id, &client).await.map_err(unavailable);
+        return shared.replace_client(id, &client).await.map_err(away);
     }
-    shared.begin(id, &client).await.map_err(unavailable)?.map_err(|why| {
+    let begun = shared.begin(id, &client).await.map_err(away)?;
+    if begun.is_err() {
         endpoint.service.tally().refuse(Limit::Sessions);
-        reply::busy(why).into()
-    })
+    }
+    begun
 }
 
 /// Stores the settings that a client has changed. If that fails, the next request reads the settings in the store.
 ///
 /// # Errors
-/// Returns the response if the store is unavailable.
+/// Returns the reason if the store is unavailable.
 pub(super) async fn change(
     endpoint: &Endpoint,
     session: &HttpSession,
     before: &SessionSettings,
     after: &SessionSettings,
-) -> Result<(), Box<Response<HttpBody>>> {
+) -> Result<(), String> {
     let Some(shared) = &endpoint.shared else { return Ok(()) };
     let id = session.id();
     let apply = |settings: &SessionSettings| apply(session, settings);
@@ -155,7 +152,7 @@ pub(super) async fn change(
     changed.map_err(|why| {
         // The old settings are restored, so that the request changes them again when the client repeats it.
         session.peer.set_settings(before, session.tenant());
-        unavailable(why)
+        away(why)
     })
 }
 
@@ -237,23 +234,17 @@ pub(super) fn end(endpoint: &Endpoint, id: &SessionId) {
     }
 }
 
+/// Returns the reason for which a request is refused while the store is unavailable.
 #[cold]
-pub(super) fn unavailable(why: StoreError) -> Box<Response<HttpBody>> {
-    static WARNED: Mutex<Option<Instant>> = Mutex::new(None);
-    if is_time(&WARNED) {
-        tracing::warn!("requests of sessions are refused: {why}");
-    }
-    reply::busy("the store of the sessions does not answer: try again later").into()
+fn away(why: StoreError) -> String {
+    tracing::debug!("a request of a session is refused: {why}");
+    "the store of the sessions does not answer: try again later".to_owned()
 }
 
-/// Returns whether the time `last` is [`QUIET`] ago, and replaces it by the current time then.
-fn is_time(last: &Mutex<Option<Instant>>) -> bool {
-    let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_time = last.is_none_or(|at| at.elapsed() >= QUIET);
-    if is_time {
-        *last = Some(Instant::now());
-    }
-    is_time
+/// Refuses a message without an id, or a request without a message, while the store is unavailable.
+#[cold]
+pub(super) fn unavailable(why: StoreError) -> Box<Response<HttpBody>> {
+    reply::busy(away(why)).into()
 }
 
 /// Keeps the records of the sessions that are in use at this node, such as those with an open stream, from expiring.
@@ -284,23 +275,5 @@ pub(super) async fn keep_used(endpoint: Weak<Endpoint>, every: Duration) {
             Err(why) => tracing::warn!("sessions in use may be dropped: {why}"),
         }
         shared.retain(|id| endpoint.sessions.find(id).is_some());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn refused_requests_are_logged_once_in_ten_seconds() {
-        let last = Mutex::new(None);
-        for _ in 0..3 {
-            assert!(is_time(&last));
-            for _ in 0..9 {
-                tokio::time::advance(Duration::from_secs(1)).await;
-                assert!(!is_time(&last));
-            }
-            tokio::time::advance(Duration::from_secs(1)).await;
-        }
     }
 }

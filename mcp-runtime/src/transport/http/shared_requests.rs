@@ -98,6 +98,7 @@ fn handle_here(
         return session_requests::post(state, incoming, carrier, head, accepts);
     }
     let endpoint = state.endpoint.clone();
+    let id = incoming.id().map(|id| id.as_str().to_owned());
     let before = session.peer.settings();
     let answer = session_requests::post(state, incoming, carrier, head, accepts);
     let after = session.peer.settings();
@@ -112,7 +113,7 @@ fn handle_here(
     HttpAnswer::later(async move {
         match changed.await {
             Ok(Ok(())) => answer,
-            Ok(Err(response)) => response.into(),
+            Ok(Err(why)) => reply::busy_for(reply::id_of(id.as_deref()), why).into(),
             Err(_) => reply::busy("the change of the session has failed: try again later").into(),
         }
     })

@@ -70,6 +70,8 @@ pub(super) struct SharedSessions {
     memory: Arc<LogMemory>,
     /// Nodes that have the streams of protocol revision 2024-11-05.
     pub(super) sse_owners: Arc<SseOwners>,
+    /// Set when this node cancels the calls that still run, because it stops.
+    is_closing: Arc<AtomicBool>,
 }
 
 impl SharedSessions {
@@ -86,12 +88,28 @@ impl SharedSessions {
             readers: Mutex::default(),
             streams: AtomicU64::new(0),
             memory: Arc::new(LogMemory::new(limits)),
+            is_closing: Arc::default(),
         }
     }
 
     /// Returns the log of a stream of a session. Stream 0 is for messages that belong to no request.
     pub(super) fn stream(&self, id: &SessionId, number: u64) -> StreamLog {
-        StreamLog::new(&self.node, id.partition(), number, (self.memory.most(), self.idle))
+        let bounds = (self.memory.most(), self.idle);
+        StreamLog::new(&self.node, id.partition(), number, bounds, &self.is_closing)
+    }
+
+    /// Lets the streams whose calls are cancelled from now on end with errors, because this node stops.
+    pub(super) fn begin_close(&self) {
+        self.is_closing.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits until the ends of all streams are stored, but no longer than `most`.
+    pub(super) async fn finish_logs(&self, most: Duration) {
+        let until = Instant::now() + most;
+        // Each writer of a log holds a reference.
+        while Arc::strong_count(&self.memory) > 1 && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     /// Returns the size counter for the events that a new writer of a log appends. `is_cleared` tells whether the store has removed the log.
@@ -690,7 +708,7 @@ mod tests {
         let outputs = shared.execute(read).await.unwrap().unwrap();
         let Output::Events { events, .. } = &outputs[0] else { panic!("{outputs:?}") };
         let texts = events.iter().map(|event| String::from_utf8(event.value.clone()).unwrap());
-        texts.map(|text| text.splitn(3, ' ').nth(2).unwrap().to_owned()).collect()
+        texts.map(|text| text.splitn(4, ' ').nth(3).unwrap().to_owned()).collect()
     }
 
     async fn change(shared: &SharedSessions, id: &SessionId, before: &[String], after: &[String]) {

@@ -125,7 +125,7 @@ impl LogWriter {
             }
             // The client gets the messages in any case, but cannot resume after them.
             Err(why) => {
-                tracing::warn!("a client cannot resume its stream: {why}");
+                tracing::debug!("a client cannot resume its stream: {why}");
                 self.has_gap = true;
                 sse::messages(frames, lines, None);
             }
@@ -195,12 +195,19 @@ impl LogWriter {
             let more = std::future::poll_fn(|cx| self.poll(cx, &mut frames));
             match tokio::time::timeout(every, more).await {
                 Ok(true) => {}
-                Ok(false) => return,
+                Ok(false) => break,
                 Err(_) => {
                     let keeping = self.keeping();
                     self.log.keep(keeping).await;
                 }
             }
+        }
+        // An event that was appended after the end of the session has begun the log again.
+        if self.kept.is_cleared()
+            && self.last != 0
+            && let Err(why) = self.log.remove().await
+        {
+            tracing::debug!("the log of a session that has ended stays until it expires: {why}");
         }
     }
 }
@@ -443,9 +450,17 @@ async fn read_along(
     revision: Revision,
 ) {
     let (mut follower, mut seen) = (log.follow(after), SeenEvents::default());
+    let (mut last, mut has_warned) = (0, false);
     loop {
         match tokio::time::timeout(LOOK, follower.next()).await {
             Ok(Ok(event)) => {
+                let has_gap = last != 0 && event.id != last + 1;
+                last = event.id;
+                if has_gap && !std::mem::replace(&mut has_warned, true) {
+                    tracing::warn!(
+                        "a client that reads its stream slowly has missed messages: raise the limit `events`"
+                    );
+                }
                 let is_old = seen.add(&event) && read(&event) != StreamEvent::End;
                 if is_old || event.id <= after {
                     continue;
@@ -522,7 +537,11 @@ mod tests {
         async fn begin() -> Self {
             let store = FaultyStore::new(Arc::new(MemoryStore::new().shared()));
             let node = Arc::new(ServerNode::join(Arc::new(store.clone())).await.unwrap());
-            let log = StreamLog::new(&node, "session:s".to_owned(), 7, (10, IDLE));
+            node.receive().await.unwrap();
+            // Only then does the node know which other nodes are live.
+            tokio::time::sleep(Duration::from_secs(13)).await;
+            let (partition, is_closing) = ("session:s".to_owned(), Arc::default());
+            let log = StreamLog::new(&node, partition, 7, (10, IDLE), &is_closing);
             let memory = Arc::new(LogMemory::new(&Limits::new()));
             let kept = KeptEvents::new(memory, IDLE, None);
             let outbox = Arc::<Outbox>::default();
@@ -618,6 +637,21 @@ mod tests {
         assert!(stream.write(b"{}\n").await.contains("id: 7-"));
         let log = stream.writer.log.clone();
         assert!(log.answer_for_dead(Revision::NEWEST_LEGACY).await.unwrap());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_gets_each_event_of_a_burst_that_is_larger_than_the_maximum_of_a_log() {
+        let mut stream = NewStream::begin().await;
+        let burst: String = (0..900).map(|number| format!("{{\"number\":{number}}}\n")).collect();
+        stream.write(burst.as_bytes()).await;
+        let (sender, mut received) = mpsc::channel(AHEAD);
+        let log = stream.writer.log.clone();
+        tokio::spawn(read_along(log, 0, sender, Revision::NEWEST_LEGACY));
+        for line in burst.split_inclusive('\n') {
+            let event = received.recv().await.unwrap();
+            assert_eq!(read(&event), StreamEvent::Message(line.as_bytes()));
+        }
+        drop(stream.hold);
     }
 
     #[tokio::test(start_paused = true)]

@@ -40,13 +40,16 @@ pub(super) fn end_after_gap(endpoint: &Endpoint) {
 async fn handle_all(endpoint: Arc<Endpoint>, session: Arc<SseSession>) {
     let Some(shared) = &endpoint.shared else { return };
     // A record is removed after its message was handled, because the answer to a read may be lost.
-    let mut removals = Vec::new();
+    let (mut removals, mut has_lost) = (Vec::new(), false);
     loop {
         let Some((message, size)) = session.relayed().next() else { break };
-        if let Err(why) = handle(&endpoint, shared, &session, (message, size), &mut removals).await
+        if !has_lost
+            && let Err(why) =
+                handle(&endpoint, shared, &session, (message, size), &mut removals).await
         {
             tracing::warn!("a stream ends, because a message for it is lost: {why}");
             session.close();
+            has_lost = true;
         }
         removals.push(StoreOperation::remove(record_name(message), Condition::Any));
     }
@@ -69,11 +72,13 @@ async fn handle(
     let is_open = || endpoint.sse_sessions.find(session.id()).is_some();
     let (mut taken, mut pauses) = (TakenBytes::default(), RetryPauses::default());
     while let Err(limit) = make_room(endpoint, session, size, &mut taken) {
-        endpoint.service.tally().refuse(limit);
         if !is_open() {
             return Ok(());
         }
-        pauses.pause().await.map_err(|()| format!("the limit `{}` is reached", limit.name()))?;
+        if pauses.pause().await.is_err() {
+            endpoint.service.tally().refuse(limit);
+            return Err(format!("the limit `{}` is reached", limit.name()));
+        }
     }
     let mut pauses = RetryPauses::default();
     let record = loop {
@@ -120,7 +125,7 @@ fn make_room(
     if is_taken { Ok(()) } else { Err(Limit::AllBodies) }
 }
 
-/// RetryPauses between attempts to handle a message, each twice as long as the one before, up to a second.
+/// Pauses between attempts to handle a message, each twice as long as the one before, up to a second.
 struct RetryPauses {
     next: Duration,
     until: Instant,

@@ -119,7 +119,7 @@ impl SseOwners {
             _ => None,
         };
         match owner {
-            None => self.node.certain().map(|()| None),
+            None => self.node.has_renewed_records().map(|()| None),
             // The node took its lease before it wrote the record, and the client knows the id from the node, so the lease is not too new.
             Some(owner) => Ok(self.node.is_live(owner.node, listed)?.then_some(owner)),
         }
@@ -161,7 +161,7 @@ impl SseOwners {
                 return;
             }
             self.write(removals).await;
-            let is_due = renewed.elapsed() >= RENEWAL || self.node.certain().is_err();
+            let is_due = renewed.elapsed() >= RENEWAL || self.node.has_renewed_records().is_err();
             let renewals = open.iter().map(|(id, principal)| self.putting(id, principal));
             if is_due && self.write(renewals.collect()).await {
                 renewed = Instant::now();

@@ -114,7 +114,7 @@ async fn append(
                 tokio::time::sleep(pause + INTERVAL * turn).await;
             }
             Err(Rejection::Wait(..)) => return Ok(false),
-            // The store has the message already, if it executes a transaction twice.
+            // The store has the message already. It has executed a transaction twice.
             Ok(_) | Err(_) => return Ok(true),
         }
     }

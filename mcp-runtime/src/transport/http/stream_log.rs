@@ -1,7 +1,14 @@
 //! Logs of streams in a store that several nodes share. Any node can read the events of a stream, even after the node that ran its calls
 //! has died.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use mcp_runtime_wire::{Id, Raw, validate};
 use serde::{Deserialize, Serialize};
@@ -27,6 +34,9 @@ pub(super) const DELIVERED: &str = "delivered";
 /// Line of an event that only keeps a log from expiring.
 pub(super) const SILENCE: &[u8] = b"\n";
 
+/// Number of events that no log has.
+const ALL: usize = 1 << 24;
+
 /// Maximum depth of a message in a log.
 const DEPTH: usize = 1024;
 
@@ -40,6 +50,8 @@ pub(super) struct StreamLog {
     most: usize,
     /// Time after which the log expires, unless an event is appended.
     ttl: Duration,
+    /// Set when this node cancels the calls that still run, because it stops.
+    is_closing: Arc<AtomicBool>,
 }
 
 /// Record of a stream that answers requests.
@@ -63,14 +75,17 @@ pub(super) enum StreamEvent<'a> {
 }
 
 impl StreamLog {
-    /// Returns the log of a stream of a session. `partition` is the partition of the session.
+    /// Returns the log of a stream of a session. `partition` is the partition of the session. `is_closing` is set when this node cancels the
+    /// calls that still run, because it stops.
     pub(super) fn new(
         node: &Arc<ServerNode>,
         partition: String,
         number: u64,
         (most, ttl): (usize, Duration),
+        is_closing: &Arc<AtomicBool>,
     ) -> Self {
-        Self { node: node.clone(), partition, number, most, ttl }
+        let (node, is_closing) = (node.clone(), is_closing.clone());
+        Self { node, partition, number, most, ttl, is_closing }
     }
 
     pub(super) fn number(&self) -> u64 {
@@ -141,11 +156,17 @@ impl StreamLog {
         StoreOperation::Clear { log: self.name() }
     }
 
-    /// Ends the stream. `ordinal` is the number of events before the end.
+    /// Ends the stream. `ordinal` is the number of events before the end. If this node stops, the requests without a response are answered
+    /// with an error, because their calls were cancelled.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
     pub(super) async fn end(&self, ordinal: u64) -> Result<(), StoreError> {
+        if self.is_closing.load(Ordering::Relaxed)
+            && let Some((record, version)) = self.record().await?
+        {
+            return self.answer_rest(record, version, Revision::NEWEST_LEGACY).await;
+        }
         let end = self.event(ordinal + 1, b"", KEPT, self.most);
         let touch = StoreOperation::Touch { name: self.name(), ttl: KEPT };
         self.execute(vec![end, touch]).await.map(drop)
@@ -272,24 +293,41 @@ impl StreamLog {
     /// # Errors
     /// Fails if the store is unavailable.
     pub(super) async fn answer_for_dead(&self, revision: Revision) -> Result<bool, StoreError> {
+        let Some((record, version)) = self.record().await? else { return Ok(false) };
+        let Some(owner) = NodeId::parse(&record.node) else { return Ok(true) };
+        if !self.node.has_left(owner) && self.node.live_nodes().await?.contains(&owner) {
+            return Ok(true);
+        }
+        self.answer_rest(record, version, revision).await.map(|()| true)
+    }
+
+    /// Returns the record of the stream, and its version.
+    async fn record(&self) -> Result<Option<(StreamRecord, u64)>, StoreError> {
         let outputs = self.execute(vec![StoreOperation::get(self.name())]).await?;
         let Some(Output::Record(Some(Record { value, version }))) =
             outputs.unwrap_or_default().into_iter().next()
         else {
-            return Ok(false);
+            return Ok(None);
         };
-        let Ok(StreamRecord { node, mut requests }) = serde_json::from_slice(&value) else {
-            return Ok(true);
-        };
-        let Some(owner) = NodeId::parse(&node) else { return Ok(true) };
-        if self.node.live_nodes().await?.contains(&owner) {
-            return Ok(true);
-        }
-        let read = StoreOperation::read(self.name(), 0, self.most);
+        // No node answers the requests of a damaged record.
+        let damaged = || StreamRecord { node: String::new(), requests: Vec::new() };
+        Ok(Some((serde_json::from_slice(&value).unwrap_or_else(|_| damaged()), version)))
+    }
+
+    /// Answers the requests without a response, whose calls do not run any more, and ends the stream. Does nothing if the record has
+    /// another version, because a node has answered them.
+    async fn answer_rest(
+        &self,
+        StreamRecord { mut requests, .. }: StreamRecord,
+        version: u64,
+        revision: Revision,
+    ) -> Result<(), StoreError> {
+        // The log may have more events than `most`, because it keeps recent ones. Their number of bytes is bounded.
+        let read = StoreOperation::read(self.name(), 0, ALL);
         let outputs = self.execute(vec![read]).await?;
         let Some(Output::Events { events, .. }) = outputs.unwrap_or_default().into_iter().next()
         else {
-            return Ok(true);
+            return Ok(());
         };
         let taken = StreamRecord { node: String::new(), requests: Vec::new() };
         let taken = serde_json::to_vec(&taken).unwrap_or_default();
@@ -306,7 +344,7 @@ impl StreamLog {
             answer.push(self.event(0, &line, KEPT, self.most));
         }
         answer.push(self.event(0, b"", KEPT, self.most));
-        self.execute(answer).await.map(|_| true)
+        self.execute(answer).await.map(drop)
     }
 }
 
