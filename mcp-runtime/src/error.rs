@@ -53,7 +53,7 @@ pub(crate) enum ErrorKind {
     ResourceNotFound,
     /// An internal error, whose cause the client must not see.
     Internal,
-    /// The store that several servers share does not answer. Over HTTP, such a response has the status 503.
+    /// The store that several servers share is unavailable. Over HTTP, such a response has the status 503.
     Unavailable,
     /// The request names a protocol revision that the server does not serve.
     UnsupportedVersion,

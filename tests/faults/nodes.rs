@@ -590,7 +590,7 @@ fn a_node_is_not_ready_while_the_store_is_away() {
         let session = Session::begin(one, "2025-11-25").await;
         cluster.store.is_away.store(true, Ordering::SeqCst);
         session.call(1, "node", json!({})).ask(two).await.check_busy("the store");
-        let away = (503, "the store does not answer\n".to_owned());
+        let away = (503, "the store is not available\n".to_owned());
         // A single request that fails is no outage.
         assert_eq!(ready(two, "/readyz").await.0, 200);
         eventually("the node is not ready", async || {

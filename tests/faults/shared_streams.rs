@@ -105,7 +105,7 @@ fn an_outage_of_the_store_is_logged_once_and_so_is_its_end() {
         }
         // Each of the three nodes may have noticed the outage.
         let is_loud = |line: &&str| !["DEBUG", "TRACE"].iter().any(|level| line.starts_with(level));
-        let noticed = logged.text().matches("does not answer: the store is away").count();
+        let noticed = logged.text().matches("is not available: the store is away").count();
         assert!((1..=3).contains(&noticed), "{}", logged.text());
         assert!(logged.text().lines().filter(is_loud).count() < 20, "{}", logged.text());
         cluster.store.set_away(false);

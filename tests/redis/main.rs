@@ -4,6 +4,7 @@ mod broken;
 mod environment;
 mod logins;
 mod races;
+mod refused;
 mod topologies;
 mod valkey;
 

@@ -153,7 +153,7 @@ async fn spend(store: Arc<dyn Store>, round: RoundId) -> Result<()> {
             );
             Err(Error::of(
                 ErrorKind::Unavailable,
-                "the store of the server, which remembers the rounds of calls, does not answer: try again later",
+                "the store of the server, which remembers the rounds of calls, is not available: try again later",
             ))
         }
     }

@@ -583,7 +583,7 @@ impl Builder {
     /// Servers share a store if [`Store::is_shared`] returns `true`, as it does for the store of the crate `mcp-runtime-redis`. Such
     /// servers count the [`rate`](Self::rate) and the [`concurrency`](Self::concurrency) of items together. Under protocol revision
     /// 2026-07-28, each server continues calls that another server has begun, and the state of a `single_use` item is accepted once by all
-    /// servers together. While the store does not answer, they refuse calls of items with a `rate` or a `concurrency`, and repeated calls
+    /// servers together. While the store is unavailable, they refuse calls of items with a `rate` or a `concurrency`, and repeated calls
     /// of `single_use` items. Servers without the feature `state-key` cannot share a store if their items ask questions.
     ///
     /// ```

@@ -98,7 +98,7 @@ impl Closed {
                 format!("{most} calls of `{name}` are running already: wait until one has ended")
             }
             Self::Uncounted => format!(
-                "the store of the server, which counts the calls of `{name}`, does not answer: try again later"
+                "the store of the server, which counts the calls of `{name}`, is not available: try again later"
             ),
         }
     }

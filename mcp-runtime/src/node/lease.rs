@@ -22,6 +22,9 @@ const ORIGIN: &str = "origin";
 /// Time after which the record [`ORIGIN`] expires, unless a node renews its lease.
 const ORIGIN_TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 
+/// Record that nodes write to learn whether the store has space.
+const SPACE: &str = "space";
+
 /// Time after which a node that does not renew its lease counts as dead.
 pub(super) const LEASE: Duration = Duration::from_secs(10);
 
@@ -217,6 +220,11 @@ pub(super) fn renewal(node: NodeId) -> Transaction {
 /// Returns the operation that writes the record [`ORIGIN`], unless there is one.
 pub(super) fn begin(node: NodeId) -> StoreOperation {
     StoreOperation::put(ORIGIN, node.to_string(), ORIGIN_TTL, Condition::Absent)
+}
+
+/// Returns an operation that fails if the store has no space. All nodes write the same record.
+pub(super) fn space() -> StoreOperation {
+    StoreOperation::put(SPACE, "", LEASE, Condition::Any)
 }
 
 /// Returns the operation that reads the leases of all nodes.

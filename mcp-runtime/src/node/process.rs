@@ -397,7 +397,10 @@ impl NodeState {
             sleep(RENEWAL).await;
             if let Err(why) = self.renew().await {
                 self.complain("the lease of this node cannot be renewed", &why);
+                continue;
             }
+            // A full store may still renew leases, so this write shows whether it has space. The counters of the store note the result.
+            let _ = self.execute(vec![lease::space()]).await;
         }
     }
 
@@ -502,9 +505,9 @@ impl NodeState {
         }
     }
 
-    /// Logs an error of the store, at most once in ten seconds. The log says elsewhere that the store does not answer.
+    /// Logs an error of the store, at most once in ten seconds. The log says elsewhere that the store is unavailable.
     fn complain(&self, what: &str, why: &StoreError) {
-        if why.is_unavailable() {
+        if why.is_unavailable() || why.is_full() {
             return tracing::debug!("{what}: {why}");
         }
         let mut complained = self.complained.lock().unwrap_or_else(PoisonError::into_inner);

@@ -47,7 +47,7 @@ struct OutboxQueue {
 pub(crate) enum ResponseRefusal {
     /// The client lacks a capability that the call needs.
     MissingCapability,
-    /// The store that several servers share does not answer.
+    /// The store that several servers share is unavailable.
     Unavailable,
 }
 

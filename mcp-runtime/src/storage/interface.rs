@@ -106,17 +106,17 @@ impl StoreError {
         Self { kind: StoreErrorKind::Failed, message: why.to_string() }
     }
 
-    /// Creates an error for a store that does not answer now, and may answer later. Clients are told to try again.
+    /// Creates an error for a store that does not answer, or refuses all requests, and may accept them later. Clients are told to try again.
     pub fn unavailable(why: impl fmt::Display) -> Self {
         Self { kind: StoreErrorKind::Unavailable, message: why.to_string() }
     }
 
-    /// Creates an error for a store that has no space for more. No transaction was applied.
+    /// Creates an error for a store that has no space for more. No transaction was applied. Clients are told to try again.
     pub fn full(why: impl fmt::Display) -> Self {
         Self { kind: StoreErrorKind::Full, message: why.to_string() }
     }
 
-    /// Whether the store may answer later.
+    /// Whether the store may accept the request later.
     pub fn is_unavailable(&self) -> bool {
         self.kind == StoreErrorKind::Unavailable
     }
@@ -138,13 +138,13 @@ impl std::error::Error for StoreError {}
 impl StoreError {
     /// Converts the error into the error of a request. Only the log shows the cause, because it may name files and hosts.
     pub(crate) fn into_error(self) -> Error {
-        if !self.is_unavailable() {
+        if !self.is_unavailable() && !self.is_full() {
             return Error::of(ErrorKind::Internal, self.message);
         }
         tracing::debug!("a request is refused: {}", self.message);
         Error::of(
             ErrorKind::Unavailable,
-            "the store of the server does not answer: try again later",
+            "the store of the server is not available: try again later",
         )
     }
 }

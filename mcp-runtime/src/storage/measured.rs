@@ -1,4 +1,4 @@
-//! Shared store with counters of its transactions. It also knows whether the store answers.
+//! Shared store with counters of its transactions. It also knows whether the store is available.
 
 use std::{
     sync::{
@@ -12,13 +12,13 @@ use tokio::time::Instant;
 
 use super::{
     interface::{Follower, Store, StoreError, StoreFuture, execute},
-    transaction::{Transaction, TransactionResult},
+    transaction::{StoreOperation, Transaction, TransactionResult},
 };
 
 /// Time for which requests have to fail until the store counts as unavailable. A single late request does not.
 const AWAY: Duration = Duration::from_secs(1);
 
-/// Minimum time between two log lines about a store that does not answer.
+/// Minimum time between two log lines about a store that is unavailable.
 const QUIET: Duration = Duration::from_secs(10);
 
 /// Counters of a shared store. The server and its [`MeasuredStore`] share them.
@@ -29,34 +29,54 @@ pub(crate) struct StoreCounters {
     failed: AtomicU64,
     total_micros: AtomicU64,
     longest_micros: AtomicU64,
-    /// Whether requests have failed for a while because the store did not answer.
+    /// Whether requests have failed for a while because the store was unavailable, or had no space.
     is_away: AtomicBool,
-    silence: Mutex<Silence>,
-    /// Time of the last log line about a store that does not answer.
+    outages: Mutex<Outages>,
+    /// Time of the last log line about a store that is unavailable.
     logged: Mutex<Option<Instant>>,
-    /// Whether no line has said since then that the store answers again.
+    /// Whether no line has said since then that the store is available again.
     has_logged: AtomicBool,
 }
 
+/// Outages of the reads and of the writes of a store. A store that is full still answers reads.
 #[derive(Debug, Default)]
-struct Silence {
-    /// Time of the last answer.
-    answered: Option<Instant>,
-    /// Time from which the store has not answered.
+struct Outages {
+    all: Outage,
+    writes: Outage,
+}
+
+#[derive(Debug, Default)]
+struct Outage {
+    /// Time of the last request that succeeded.
+    succeeded: Option<Instant>,
+    /// Time from which requests have failed.
     since: Option<Instant>,
 }
 
-impl Silence {
-    /// Adds a request that has ended now. Returns whether the store counts as unavailable.
-    fn add(&mut self, begin: Instant, is_answered: bool) -> bool {
-        let now = Instant::now();
-        if is_answered {
-            *self = Self { answered: Some(now), since: None };
-            return false;
+impl Outage {
+    /// Adds a request that has ended now.
+    fn add(&mut self, begin: Instant, has_succeeded: bool) {
+        if has_succeeded {
+            *self = Self { succeeded: Some(Instant::now()), since: None };
+        } else {
+            let since = self.succeeded.map_or(begin, |succeeded| succeeded.max(begin));
+            self.since.get_or_insert(since);
         }
-        let since = self.answered.map_or(begin, |answered| answered.max(begin));
-        now.duration_since(*self.since.get_or_insert(since)) >= AWAY
     }
+
+    /// Returns whether requests have failed for long enough to count the store as unavailable.
+    fn is_long(&self) -> bool {
+        self.since.is_some_and(|since| since.elapsed() >= AWAY)
+    }
+}
+
+/// Returns whether a store without free space is sure to fail these transactions. Other operations may free the space that they need.
+fn need_space(transactions: &[Transaction]) -> bool {
+    use StoreOperation::{Append, Put};
+
+    let mut operations = transactions.iter().flat_map(|each| &each.operations).peekable();
+    operations.peek().is_some()
+        && operations.all(|operation| matches!(operation, Append { .. } | Put { .. }))
 }
 
 impl StoreCounters {
@@ -75,7 +95,13 @@ impl StoreCounters {
         }
     }
 
-    fn count(&self, transactions: usize, begin: Instant, failure: Option<&StoreError>) {
+    fn count(
+        &self,
+        transactions: usize,
+        need_space: bool,
+        begin: Instant,
+        failure: Option<&StoreError>,
+    ) {
         let micros = u64::try_from(begin.elapsed().as_micros()).unwrap_or(u64::MAX);
         self.requests.fetch_add(1, Relaxed);
         self.transactions.fetch_add(transactions as u64, Relaxed);
@@ -84,30 +110,34 @@ impl StoreCounters {
         if failure.is_some() {
             self.failed.fetch_add(1, Relaxed);
         }
-        // A store that reports that it is full or damaged has answered.
-        let silence = failure.filter(|why| why.is_unavailable());
+        // A store that reports that its data are damaged is available.
+        let outage = failure.filter(|why| why.is_unavailable() || why.is_full());
         let is_away = {
-            let mut times = self.silence.lock().unwrap_or_else(PoisonError::into_inner);
-            times.add(begin, silence.is_none())
+            let mut outages = self.outages.lock().unwrap_or_else(PoisonError::into_inner);
+            outages.all.add(begin, !outage.is_some_and(StoreError::is_unavailable));
+            if need_space || outage.is_some_and(StoreError::is_full) {
+                outages.writes.add(begin, outage.is_none());
+            }
+            outages.all.is_long() || outages.writes.is_long()
         };
         self.is_away.store(is_away, Relaxed);
-        if silence.is_some() || self.has_logged.load(Relaxed) {
-            self.log(silence);
+        if outage.is_some() || need_space && self.has_logged.load(Relaxed) {
+            self.log(outage);
         }
     }
 
-    /// Logs that the store does not answer, at most once in ten seconds, and that it answers again.
+    /// Logs that the store is unavailable, at most once in ten seconds, and that it is available again.
     #[cold]
-    fn log(&self, silence: Option<&StoreError>) {
+    fn log(&self, outage: Option<&StoreError>) {
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
-        match silence {
+        match outage {
             Some(why) if logged.is_none_or(|at| at.elapsed() >= QUIET) => {
                 *logged = Some(Instant::now());
                 self.has_logged.store(true, Relaxed);
-                tracing::error!("the store that several servers share does not answer: {why}");
+                tracing::error!("the store that several servers share is not available: {why}");
             }
             None if self.has_logged.swap(false, Relaxed) => {
-                tracing::info!("the store that several servers share answers again");
+                tracing::info!("the store that several servers share is available again");
             }
             _ => {}
         }
@@ -142,8 +172,9 @@ impl Store for MeasuredStore {
     fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
         Box::pin(async move {
             let (begin, count) = (Instant::now(), transactions.len());
+            let need_space = need_space(&transactions);
             let results = execute(&*self.store, transactions).await;
-            self.counters.count(count, begin, results.as_ref().err());
+            self.counters.count(count, need_space, begin, results.as_ref().err());
             results
         })
     }
@@ -207,8 +238,8 @@ impl StoreStats {
         self.longest_time
     }
 
-    /// Returns whether the store answers. It does not if all requests have failed for at least a second, the last one included. `/readyz`
-    /// then answers with status 503.
+    /// Returns whether the store is available. It is not if all requests have failed for at least a second, the last one included, and not if
+    /// all requests that write have. `/readyz` then answers with status 503.
     pub fn is_available(&self) -> bool {
         self.is_available
     }
@@ -261,6 +292,18 @@ mod tests {
         }
         assert!(store.execute(read(1)).await.is_ok());
         assert!(store.counters().stats().is_available());
+    }
+
+    #[test]
+    fn a_store_that_answers_reads_and_is_full_is_unavailable() {
+        let counters = StoreCounters::default();
+        let full = StoreError::full("the disk is full");
+        let begin = Instant::now() - AWAY;
+        counters.count(1, true, begin, Some(&full));
+        counters.count(1, false, begin, None);
+        assert!(!counters.stats().is_available());
+        counters.count(1, true, begin, Some(&StoreError::failed("damaged")));
+        assert!(counters.stats().is_available());
     }
 
     #[tokio::test(start_paused = true)]

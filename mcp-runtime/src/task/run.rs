@@ -231,7 +231,7 @@ pub(super) fn take_later(tasks: Weak<Tasks>, dispatcher: Weak<Dispatcher>, at: I
                 Ok(None) => return,
                 Ok(Some(certain)) => certain,
                 Err(why) => {
-                    // The log says elsewhere that the store does not answer.
+                    // The log says elsewhere that the store is unavailable.
                     if why.kind() != ErrorKind::Unavailable {
                         let why = why.message();
                         tracing::error!("the tasks of a server that is gone wait: {why}");

@@ -268,7 +268,7 @@ impl Tasks {
     /// Cancels a task, and waits until its end has been stored. Returns the task, and whether it had ended before.
     ///
     /// # Errors
-    /// Fails if the viewer has no such task, or if the store that several nodes share does not answer in time.
+    /// Fails if the viewer has no such task, or if the store that several nodes share is unavailable.
     pub(crate) async fn cancel(&self, id: &str, viewer: &Viewer) -> Result<(TaskView, bool)> {
         if let Some(live) = self.live(id, viewer) {
             let was_public = live.has_ended();

@@ -186,7 +186,7 @@ impl RemoteWaiter {
                 let Some(tasks) = tasks.upgrade() else { return };
                 match tasks.send_answers(&owner, &id, &answers, true).await {
                     Ok(()) => return,
-                    // The log says elsewhere that the store does not answer.
+                    // The log says elsewhere that the store is unavailable.
                     Err(why) if why.kind() == ErrorKind::Unavailable => {}
                     Err(why) => tracing::error!("an answer of a client waits: {}", why.message()),
                 }

@@ -95,7 +95,7 @@ const TAKEN: &str = "error: a call of `fragile` is running already: wait until i
 /// Error of a call that the store cannot count.
 fn uncounted(name: &str) -> (i64, String) {
     let text = format!(
-        "the store of the server, which counts the calls of `{name}`, does not answer: try again later"
+        "the store of the server, which counts the calls of `{name}`, is not available: try again later"
     );
     (-32603, text)
 }

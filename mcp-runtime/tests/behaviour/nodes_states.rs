@@ -204,7 +204,7 @@ mod sealed {
             let error = sent(&mut other, &next).await.unwrap_err();
             assert_eq!(error.code, -32603);
             assert!(error.message.contains("the store of the server"), "{error}");
-            assert!(error.message.ends_with("does not answer: try again later"), "{error}");
+            assert!(error.message.ends_with("is not available: try again later"), "{error}");
             // A call that asks a question needs no store if its tool is not `single_use`.
             let asks = begun(&mut other, "asks").await;
             assert!(sent(&mut other, &asks).await.is_ok());
@@ -229,7 +229,7 @@ mod sealed {
         let next = begun(&mut one, "pays").await;
         stores[0].set(Line::Silent);
         let error = sent(&mut one, &next).await.unwrap_err();
-        assert!(error.message.ends_with("does not answer: try again later"), "{error}");
+        assert!(error.message.ends_with("is not available: try again later"), "{error}");
         let error = sent(&mut other, &next).await.unwrap_err();
         assert!(error.message.contains("has been sent already"), "{error}");
         assert_eq!(payments.load(Ordering::SeqCst), 0);

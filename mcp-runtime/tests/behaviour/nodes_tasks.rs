@@ -324,7 +324,7 @@ both_eras_paused! {
         pass(Duration::from_secs(3)).await;
         stores.iter().for_each(|store| store.cut_off(false));
         let refused = one.wait(refused).await.unwrap_err();
-        assert!(refused.message.contains("the store of the server does not answer"), "{refused}");
+        assert!(refused.message.contains("the store of the server is not available"), "{refused}");
         assert_eq!(diary.count("left"), 1);
         let repeated = one.request("tasks/cancel", json!({ "taskId": id }));
         repeated.await.unwrap();

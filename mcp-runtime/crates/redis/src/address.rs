@@ -89,6 +89,13 @@ impl Address {
     }
 }
 
+/// Returns the hosts of a URL, without user and password.
+pub(crate) fn hosts(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+    rest.split_once('?').map_or(rest, |(hosts, _)| hosts).trim_end_matches('/')
+}
+
 /// Returns the settings of all connections. The library leaves all of them off.
 fn tcp() -> TcpSettings {
     let probes = TcpKeepalive::new().with_time(LOST).with_interval(PROBE);
@@ -124,6 +131,18 @@ fn nodes(hosts: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_hosts_of_an_error_contain_no_password() {
+        for (url, expected) in [
+            ("redis://127.0.0.1:6379", "127.0.0.1:6379"),
+            ("redis://ada:secret@example.com:6379/2?protocol=resp3", "example.com:6379/2"),
+            ("redis+cluster://:p@ss@one:7000,two:7001/", "one:7000,two:7001"),
+            ("localhost", "localhost"),
+        ] {
+            assert_eq!(hosts(url), expected);
+        }
+    }
 
     #[test]
     fn each_kind_of_url_is_known() {

@@ -218,21 +218,19 @@ impl Connection {
         result
     }
 
-    /// Returns the version of the server.
-    pub(crate) async fn version(self: &Arc<Self>) -> RedisResult<String> {
-        let mut info = redis::cmd("INFO");
-        info.arg("server");
+    /// Returns the version, the limit of memory, and all else that the server tells about itself.
+    pub(crate) async fn info(self: &Arc<Self>) -> RedisResult<String> {
+        let info = redis::cmd("INFO");
         let (mut connection, _) = self.get().await?;
-        let text: String = match &mut connection {
-            OpenConnection::Single(connection) => info.query_async(connection).await?,
+        match &mut connection {
+            OpenConnection::Single(connection) => info.query_async(connection).await,
             OpenConnection::Cluster(connection) => {
                 use redis::cluster_routing::{RoutingInfo, SingleNodeRoutingInfo};
                 let any = RoutingInfo::SingleNode(SingleNodeRoutingInfo::Random);
-                redis::from_redis_value(connection.route_command(info, any).await?)?
+                redis::from_redis_value(connection.route_command(info, any).await?)
+                    .map_err(RedisError::from)
             }
-        };
-        let version = text.lines().find_map(|line| line.strip_prefix("redis_version:"));
-        Ok(version.unwrap_or("0").trim().to_owned())
+        }
     }
 }
 
@@ -309,6 +307,11 @@ fn is_of_connection(why: &RedisError) -> bool {
             .contains(&why.kind())
 }
 
+/// Whether the user lacks a right. Redis 7.0 reports this without a code if a script needs the right.
+pub(crate) fn is_denied(why: &RedisError) -> bool {
+    why.code() == Some("NOPERM") || why.to_string().contains("The user executing the script can't")
+}
+
 /// Returns the error of the store for an error of the library.
 pub(crate) fn failure(why: &RedisError) -> StoreError {
     match why.kind() {
@@ -326,6 +329,18 @@ pub(crate) fn failure(why: &RedisError) -> StoreError {
         | ErrorKind::MasterNameNotFoundBySentinel
         | ErrorKind::EmptySentinelList => {
             StoreError::unavailable(format_args!("Redis does not answer: {why}"))
+        }
+        ErrorKind::AuthenticationFailed => StoreError::unavailable(format_args!(
+            "Redis does not accept the user and the password: {why}"
+        )),
+        _ if matches!(why.code(), Some("NOAUTH" | "WRONGPASS")) => StoreError::unavailable(
+            format_args!("Redis does not accept the user and the password: {why}"),
+        ),
+        _ if is_denied(why) => StoreError::unavailable(format_args!(
+            "the user lacks a right in Redis: {why}: the user needs all keys and channels with the prefix of the server, see the documentation of `Redis`"
+        )),
+        _ if matches!(why.code(), Some("MISCONF" | "NOREPLICAS")) => {
+            StoreError::unavailable(format_args!("Redis accepts no writes: {why}"))
         }
         _ if why.code() == Some("OOM") => {
             StoreError::full(format_args!("Redis has reached its `maxmemory`: {why}"))

@@ -6,11 +6,11 @@ use std::{
 };
 
 use futures_util::future::try_join_all;
-use mcp_runtime::store::{StoreError, Transaction, TransactionResult};
+use mcp_runtime::store::{Condition, StoreError, StoreOperation, Transaction, TransactionResult};
 
 use crate::{
     address::Address,
-    connection::{Connection, failure},
+    connection::{Connection, failure, is_denied},
     script,
     subscriber::Subscriber,
 };
@@ -18,10 +18,15 @@ use crate::{
 /// Oldest version of Redis that has the commands of the store.
 const OLDEST: (u32, u32) = (6, 2);
 
+/// Name of the partition, and of everything in it, that the start of the store uses to try the operations.
+const CHECK: &str = "check";
+
 /// Settings and connections, which followers share with the store.
 pub(crate) struct RedisCore {
     /// Address, or the reason why the URL names none.
     pub(crate) address: Result<Arc<Address>, String>,
+    /// Hosts of the URL, for errors.
+    pub(crate) hosts: String,
     pub(crate) prefix: String,
     pub(crate) deadline: Duration,
     pub(crate) connection: OnceLock<Arc<Connection>>,
@@ -32,7 +37,11 @@ impl RedisCore {
     fn address(&self) -> Result<&Arc<Address>, StoreError> {
         self.address
             .as_ref()
-            .map_err(|why| StoreError::failed(format_args!("the URL of Redis is invalid: {why}")))
+            .map_err(|why| {
+                StoreError::failed(format_args!(
+                    "the URL of Redis is invalid: {why}; expected `redis://user:password@host:6379/0`, with special characters percent-encoded"
+                ))
+            })
     }
 
     fn connection(&self) -> Result<&Arc<Connection>, StoreError> {
@@ -82,23 +91,93 @@ impl RedisCore {
         ))
     }
 
-    /// Connects, and checks the version of Redis.
+    /// Connects, and checks that Redis has the commands of the store and lets this server use them.
     pub(crate) async fn open(&self) -> Result<(), StoreError> {
         // A start may take longer than a request: names are resolved, and sentinels and nodes are asked.
         let deadline = self.deadline.max(Duration::from_secs(5));
-        let version = self.connection()?.version();
-        let version = tokio::time::timeout(deadline, version).await;
-        let version = version.map_err(|_| self.is_late())?.map_err(|why| {
-            StoreError::unavailable(format_args!("cannot connect to Redis: {why}"))
+        let checked = tokio::time::timeout(deadline, self.check()).await;
+        checked.unwrap_or_else(|_| {
+            Err(StoreError::unavailable(format_args!(
+                "Redis at {} does not answer within {deadline:?}",
+                self.hosts
+            )))
+        })
+    }
+
+    async fn check(&self) -> Result<(), StoreError> {
+        let (connection, hosts) = (self.connection()?, &self.hosts);
+        let info = connection.info().await.map_err(|why| match failure(&why) {
+            lacks if is_denied(&why) => self.at_start(&lacks),
+            _ => StoreError::unavailable(format_args!("cannot connect to Redis at {hosts}: {why}")),
         })?;
+        let of = |name: &str| {
+            let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+            line.map(str::trim)
+        };
+        let version = of("redis_version").unwrap_or("0");
         let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
         let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
         if found < OLDEST {
             return Err(StoreError::failed(format_args!(
-                "Redis is version {version}: the store needs {}.{} or later, or Valkey",
+                "Redis at {hosts} is version {version}: the store needs {}.{} or later, or Valkey",
                 OLDEST.0, OLDEST.1
             )));
         }
+        let policy = of("maxmemory_policy").unwrap_or("noeviction");
+        if policy != "noeviction" && of("maxmemory").is_some_and(|most| most != "0") {
+            tracing::warn!(
+                "Redis at {hosts} removes records when it is full, and with them sessions, tasks and logins: set `maxmemory-policy noeviction` in place of `{policy}`"
+            );
+        }
+        self.try_all_operations().await?;
+        self.try_subscription().await
+    }
+
+    /// Executes each operation once. A user of Redis without the rights for it, a full Redis and a replica are noticed at the start.
+    async fn try_all_operations(&self) -> Result<(), StoreError> {
+        use StoreOperation::{Clear, Delist, Enter, Leave, Pass, Touch};
+
+        let (ttl, text) = (Duration::from_secs(1), |name: &str| name.to_owned());
+        let operations = [
+            StoreOperation::put(CHECK, "", ttl, Condition::Any),
+            StoreOperation::get(CHECK),
+            Touch { name: text(CHECK), ttl },
+            StoreOperation::remove(CHECK, Condition::Any),
+            StoreOperation::append(CHECK, "", ttl, 1),
+            StoreOperation::read(CHECK, 0, 1),
+            Clear { log: text(CHECK) },
+            StoreOperation::enlist(CHECK, CHECK, 0, ttl),
+            StoreOperation::list(CHECK, None, 1),
+            Delist { index: text(CHECK), name: text(CHECK) },
+            Pass { rate: text(CHECK), interval: Duration::ZERO, slack: ttl },
+            Enter { places: text(CHECK), holder: text(CHECK), most: u32::MAX, lease: ttl },
+            Leave { places: text(CHECK), holder: text(CHECK) },
+        ];
+        let all = operations.into_iter().fold(Transaction::on(CHECK), Transaction::then);
+        // A full Redis accepts every operation of a script that has removed something before.
+        let first = Transaction::on(CHECK).then(all.operations[0].clone());
+        for transaction in [first, all] {
+            let command = script::command(&self.prefix, &transaction, None)?;
+            let answer = self.connection()?.send(&transaction.partition, &command).await;
+            answer.map_err(|why| self.at_start(&failure(&why)))?;
+        }
         Ok(())
+    }
+
+    /// Subscribes to the announcements of a log once, because a user of Redis has rights of its own for channels.
+    async fn try_subscription(&self) -> Result<(), StoreError> {
+        let channel = script::log_key(&self.partition_key(CHECK), CHECK);
+        let subscribed = async {
+            let client = self.address()?.client(0).await.map_err(|why| failure(&why))?;
+            let connected = client.get_async_pubsub().await;
+            // A server of a cluster may be away, and the others announce events as well.
+            let Ok(mut connection) = connected else { return Ok(()) };
+            connection.subscribe(channel).await.map_err(|why| self.at_start(&failure(&why)))
+        };
+        subscribed.await
+    }
+
+    fn at_start(&self, why: &StoreError) -> StoreError {
+        StoreError::failed(format_args!("Redis at {} cannot be used: {why}", self.hosts))
     }
 }

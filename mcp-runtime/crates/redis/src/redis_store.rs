@@ -10,7 +10,11 @@ use mcp_runtime::store::{
     Follower, Store, StoreFuture, Transaction, TransactionResult, offer_store,
 };
 
-use crate::{address::Address, follower::RedisFollower, redis_core::RedisCore};
+use crate::{
+    address::{self, Address},
+    follower::RedisFollower,
+    redis_core::RedisCore,
+};
 
 /// Store in Redis or Valkey.
 ///
@@ -30,8 +34,14 @@ use crate::{address::Address, follower::RedisFollower, redis_core::RedisCore};
 /// sentinels get neither, because user and password belong to the primary. TLS connections trust the certificate authorities of the
 /// operating system, and those in the file that `SSL_CERT_FILE` names. Sentinels and clusters over TLS are not supported.
 ///
-/// The server connects when it starts, and does not start if Redis cannot be reached within five seconds, or is older than version 6.2. If
-/// Redis becomes unavailable later, each transaction fails after the [`deadline`](Self::deadline), and the store connects again by itself,
+/// If Redis has users with limited rights, the user of the server needs the keys and the channels of the prefix, and `INFO`:
+///
+/// ```text
+/// ACL SETUSER app on >password ~mcp:* &mcp:* +@all -@dangerous +info
+/// ```
+///
+/// The server connects when it starts, and tries each operation once. It does not start if Redis cannot be reached within five seconds, is
+/// older than version 6.2, accepts no writes, or does not give its user the rights for the keys and channels with this prefix. If Redis becomes unavailable later, each transaction fails after the [`deadline`](Self::deadline), and the store connects again by itself,
 /// every 200 ms at first and every two seconds later. It also does so after a second without any answer, because a server that hangs, or whose
 /// machine is lost, closes no connection.
 ///
@@ -52,6 +62,7 @@ impl Redis {
     pub fn new(url: impl AsRef<str>) -> Self {
         Self(Arc::new(RedisCore {
             address: Address::parse(url.as_ref()).map(Arc::new),
+            hosts: address::hosts(url.as_ref()).to_owned(),
             prefix: "mcp:".to_owned(),
             deadline: Duration::from_millis(250),
             connection: OnceLock::new(),

@@ -86,7 +86,7 @@ fn admit(
             return Err(reply::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n").into());
         }
         HttpRoute::Readiness if endpoint.service.is_store_away() => {
-            let why = "the store does not answer\n";
+            let why = "the store is not available\n";
             return Err(reply::text(StatusCode::SERVICE_UNAVAILABLE, why).into());
         }
         HttpRoute::Readiness => return Err(reply::text(StatusCode::OK, "ready\n").into()),

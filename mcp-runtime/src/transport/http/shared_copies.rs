@@ -238,7 +238,7 @@ pub(super) fn end(endpoint: &Endpoint, id: &SessionId) {
 #[cold]
 fn away(why: StoreError) -> String {
     tracing::debug!("a request of a session is refused: {why}");
-    "the store of the sessions does not answer: try again later".to_owned()
+    "the store of the sessions is not available: try again later".to_owned()
 }
 
 /// Refuses a message without an id, or a request without a message, while the store is unavailable.

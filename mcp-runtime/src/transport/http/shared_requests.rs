@@ -82,7 +82,7 @@ async fn pass_on_later(endpoint: Arc<Endpoint>, id: SessionId, body: String) {
             return;
         }
     }
-    tracing::warn!("a message of a client is lost, because the store does not answer");
+    tracing::warn!("a message of a client is lost, because the store is not available");
 }
 
 /// Answers a message at this node. Settings that it changes are stored before the client gets the answer.
@@ -331,5 +331,5 @@ async fn handle_stored(endpoint: Arc<Endpoint>, session: Arc<HttpSession>, name:
         }
         tokio::time::sleep(PAUSE).await;
     }
-    tracing::warn!("a message of a client is lost, because the store does not answer");
+    tracing::warn!("a message of a client is lost, because the store is not available");
 }

@@ -226,7 +226,7 @@ async fn end_later(log: StreamLog, ordinal: u64, has_gap: bool) {
             return;
         }
     }
-    tracing::warn!("the end of a stream is not stored, because the store does not answer");
+    tracing::warn!("the end of a stream is not stored, because the store is not available");
 }
 
 /// Appends the messages of a session that belong to no request, until the session ends at this node.
