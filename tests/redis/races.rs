@@ -39,6 +39,12 @@ async fn digs_alone(permits: &Permits) -> &'static str {
     "done"
 }
 
+#[tool(task)]
+async fn digs(permits: &Permits) -> &'static str {
+    permits.acquire().await.expect("nothing closes it").forget();
+    "done"
+}
+
 /// Names of the nodes that have begun each task.
 type Runs = Arc<Mutex<BTreeMap<usize, Vec<&'static str>>>>;
 
@@ -54,7 +60,7 @@ async fn runs(number: usize, node: &Node, runs: &Runs) {
 /// Builds a node. All nodes share Redis and the values of the test.
 fn node(redis: &RedisServer, name: &'static str, permits: &Permits, runs: &Runs) -> Builder {
     mcp_runtime::server!(name = "races")
-        .items(items![pays, digs_alone, self::runs])
+        .items(items![pays, digs, digs_alone, self::runs])
         .state(Node(name))
         .state(permits.clone())
         .state(runs.clone())
@@ -166,4 +172,36 @@ async fn each_task_of_a_node_that_is_gone_is_taken_by_one_of_two_nodes() {
     }
     eprintln!("{wins:?} of {ROUNDS} tasks were taken by each node");
     assert!(!wins.contains_key("gone"), "{wins:?}");
+}
+
+#[tokio::test]
+async fn a_task_that_runs_outlives_the_data_of_redis() {
+    let redis = match RedisServer::start(&[]) {
+        Ok(server) => server,
+        Err(missing) => return missing.skip(),
+    };
+    let (permits, runs) = (Arc::new(Semaphore::new(0)), Runs::default());
+    let connect = async |name| {
+        let server = node(&redis, name, &permits, &runs);
+        TestClient::connect_with(server, Revision::V2025_11_25).await.unwrap()
+    };
+    let (mut own, mut other) = (connect("own").await, connect("other").await);
+    let params = json!({ "name": "digs", "arguments": {}, "task": {} });
+    let created = own.request("tools/call", params).await.unwrap();
+    let id = json!({ "taskId": created["task"]["taskId"] });
+    redis.cli(&["FLUSHALL"]);
+    // The client of the node sees the task all the time, and the other node sees it again soon.
+    clock::eventually("the task at the other node", async || {
+        assert_eq!(own.request("tasks/get", id.clone()).await.unwrap()["status"], "working");
+        other.request("tasks/get", id.clone()).await.ok()
+    })
+    .await;
+    redis.cli(&["FLUSHALL"]);
+    permits.add_permits(1);
+    for client in [&mut own, &mut other] {
+        let result = clock::eventually("the result", async || {
+            client.request("tasks/result", id.clone()).await.ok()
+        });
+        assert_eq!(result.await["content"][0]["text"], "done");
+    }
 }

@@ -64,7 +64,7 @@ struct NodeState {
     outgoing: Outgoing,
     handlers: MessageHandlers,
     on_loss: OnceLock<LossHandler>,
-    on_reset: OnceLock<ResetHandler>,
+    on_reset: Mutex<Vec<ResetHandler>>,
     renewals: OnceLock<Renewals>,
     /// Id of the last message that this node has read.
     last_read: AtomicU64,
@@ -89,7 +89,7 @@ impl ServerNode {
             outgoing: Outgoing::default(),
             handlers: Default::default(),
             on_loss: OnceLock::new(),
-            on_reset: OnceLock::new(),
+            on_reset: Mutex::default(),
             renewals: OnceLock::new(),
             last_read: AtomicU64::new(0),
             last_of: Mutex::default(),
@@ -125,10 +125,11 @@ impl ServerNode {
         let _ = self.state.on_loss.set(Box::new(handler));
     }
 
-    /// Sets the handler that learns that the store may have lost records while nodes live: it has lost its data, or this node could not renew
-    /// them in time.
+    /// Adds a handler that learns that the store may have lost records while nodes live: it has lost its data, or this node could not renew
+    /// them in time. A handler must not add another one.
     pub(crate) fn on_reset(&self, handler: impl Fn() + Send + Sync + 'static) {
-        let _ = self.state.on_reset.set(Box::new(handler));
+        let handlers = &self.state.on_reset;
+        handlers.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(handler));
     }
 
     /// Sets the function that returns further operations for each renewal of the lease, in the partition of the nodes.
@@ -362,7 +363,7 @@ impl NodeState {
         let renewed = self.others().renew(self.id, found);
         if renewed.has_reset {
             tracing::error!(
-                "the store has lost its data: sessions, logins and tasks are gone, and clients have to begin again"
+                "the store has lost its data: sessions, logins and finished tasks are gone, and clients have to begin again"
             );
         }
         if renewed.lacks_origin {
@@ -370,10 +371,12 @@ impl NodeState {
             // If this fails, the next renewal tries again.
             let _ = storage::execute(&*self.store, vec![begin]).await;
         }
-        if (renewed.has_reset || renewed.is_late)
-            && let Some(on_reset) = self.on_reset.get()
-        {
-            on_reset();
+        if renewed.has_reset || renewed.is_late {
+            self.on_reset
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .iter()
+                .for_each(|tell| tell());
         }
         self.lose(renewed.lost);
         Ok(())

@@ -60,6 +60,15 @@ pub(crate) fn share(
             }
         }
     });
+    let running = own.clone();
+    node.on_reset(move || {
+        let running = running.clone();
+        tokio::spawn(async move {
+            if let Some(tasks) = running.upgrade() {
+                tasks.store_again().await;
+            }
+        });
+    });
     let dispatcher = Arc::downgrade(dispatcher);
     node.on_loss(move |lost| lose(own.clone(), dispatcher.clone(), lost));
 }

@@ -197,6 +197,15 @@ impl Tasks {
         self.table().get(id).filter(|task| !task.is_lost()).cloned()
     }
 
+    /// Stores all running tasks again, because the store may have lost its data. The store keeps no finished task that it has lost.
+    pub(super) async fn store_again(&self) {
+        let running: Vec<_> = self.table().values().cloned().collect();
+        for live in running.iter().filter(|live| live.is_task()) {
+            // If this fails, the next change of the task tries again.
+            let _ = self.put(live).await;
+        }
+    }
+
     /// Ends the work on all running tasks, and leaves them to the other nodes.
     pub(crate) fn hand_over(&self) {
         let Some(node) = self.node.get() else { return };
@@ -474,17 +483,19 @@ impl Tasks {
                 return Ok(true);
             }
             // An earlier write may have been applied although the store reported an error.
-            let found = self.stored.get(&live.origin.owner, &live.origin.id).await?;
-            let found = found.filter(|found| {
+            let is_own = |found: &TaskRecord| {
                 *version != Some(found.version)
                     && found.read().is_ok_and(|record| record.node == Some(node.id()))
-            });
-            match found {
-                Some(found) => *version = Some(found.version),
-                None => {
+            };
+            match self.stored.get(&live.origin.owner, &live.origin.id).await? {
+                Some(found) if is_own(&found) => *version = Some(found.version),
+                Some(_) => {
                     tracing::warn!("task `{}` is continued by another server", live.origin.id);
                     live.lose();
                 }
+                // The store has lost its data, but this node still has the task.
+                None if version.is_some() && !live.is_expired() => *version = None,
+                None => live.lose(),
             }
         }
         live.lose();
