@@ -26,7 +26,7 @@ pub(crate) struct RedisFollower {
     /// Number of events to ask for.
     page: usize,
     announced: Option<watch::Receiver<Announced>>,
-    /// Time at which there was nothing new. `None` if there may be something.
+    /// Time at which the follower had read all events. `None` if there may be more.
     looked: Option<Instant>,
 }
 
@@ -45,8 +45,8 @@ impl RedisFollower {
         }
     }
 
-    /// Reads the next events.
-    async fn look(&mut self) -> Result<(), StoreError> {
+    /// Reads the next events. Returns whether these are all events that the log had at this time.
+    async fn look(&mut self) -> Result<bool, StoreError> {
         let page = self.page;
         let read = StoreOperation::read(&*self.log, self.after, page);
         let read = Transaction::on(&*self.partition).then(read);
@@ -55,11 +55,13 @@ impl RedisFollower {
         let bytes = (page * PAGE_BYTES).div_ceil(PAGE);
         let result = self.core.run(&read, Some(bytes)).await?;
         self.page = (2 * page).min(PAGE);
-        let Ok(outputs) = result else { return Ok(()) };
-        if let Some(Output::Events { events, .. }) = outputs.into_iter().next() {
-            self.read.extend(events);
-        }
-        Ok(())
+        let Ok(outputs) = result else { return Ok(false) };
+        let Some(Output::Events { events, last: newest }) = outputs.into_iter().next() else {
+            return Ok(false);
+        };
+        let is_all = events.last().is_none_or(|event| event.id == newest);
+        self.read.extend(events);
+        Ok(is_all)
     }
 }
 
@@ -91,8 +93,8 @@ impl Follower for RedisFollower {
                     announced.borrow_and_update();
                 }
                 self.looked = None;
-                self.look().await?;
-                self.looked = self.read.is_empty().then(Instant::now);
+                let begun = Instant::now();
+                self.looked = self.look().await?.then_some(begun);
             }
         })
     }
