@@ -61,7 +61,9 @@ impl ShoppingList {
     /// Executes an operation. The server has partitions of its own in the store, and none of them begins with `app:`.
     async fn execute(&self, operation: StoreOperation) -> Result<Output> {
         let transaction = Transaction::on("app:list").then(operation);
-        let results = self.0.execute(vec![transaction]).await.map_err(Error::internal)?;
+        let results = self.0.execute(vec![transaction]).await.map_err(|why| {
+            Error::msg(format!("the list is not available now, so try again later: {why}"))
+        })?;
         let outputs = results.into_iter().next().and_then(std::result::Result::ok);
         let output = outputs.and_then(|outputs| outputs.into_iter().next());
         output.ok_or_else(|| Error::internal("the store has rejected a transaction"))
@@ -76,8 +78,8 @@ fn node() -> u32 {
 
 fn store() -> Arc<dyn Store> {
     match env::var("MCP_REDIS_URL") {
-        Ok(url) => Arc::new(Redis::new(url).prefix("cluster:")),
-        Err(_) => Arc::new(MemoryStore::new()),
+        Ok(url) if !url.is_empty() => Arc::new(Redis::new(url).prefix("cluster:")),
+        _ => Arc::new(MemoryStore::new()),
     }
 }
 
