@@ -458,7 +458,7 @@ async fn read_along(
                 last = event.id;
                 if has_gap && !std::mem::replace(&mut has_warned, true) {
                     tracing::warn!(
-                        "a client that reads its stream slowly has missed messages: raise the limit `events`"
+                        "a client may have missed messages of its stream, because the store has restarted, or because the client reads more slowly than the limit `events` allows"
                     );
                 }
                 let is_old = seen.add(&event) && read(&event) != StreamEvent::End;
