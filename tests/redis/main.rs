@@ -51,6 +51,10 @@ impl Store for OwnServer {
         self.store.open()
     }
 
+    fn is_shared(&self) -> bool {
+        self.store.is_shared()
+    }
+
     fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
         self.store.execute(transactions)
     }

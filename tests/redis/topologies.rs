@@ -42,6 +42,10 @@ impl<S: Send + Sync + 'static> Store for OwnServers<S> {
         self.store.open()
     }
 
+    fn is_shared(&self) -> bool {
+        self.store.is_shared()
+    }
+
     fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
         self.store.execute(transactions)
     }

@@ -1,9 +1,9 @@
 //! Tests that every store has to pass, and the macro `store_suite!`, which runs them.
 
+mod faults;
 mod logs;
 
 use std::{
-    future::Future,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -16,6 +16,7 @@ use crate::{
     },
 };
 
+pub use faults::*;
 pub use logs::*;
 
 /// Writes the tests that every [`Store`](crate::store::Store) has to pass, each a `#[tokio::test]`, into a module of this name.
@@ -56,6 +57,8 @@ macro_rules! __store_suite {
             a_follower_loses_nothing_when_its_future_is_dropped,
             a_follower_shows_gaps_and_goes_on_after_a_clear,
             a_dropped_future_leaves_the_store_usable,
+            a_server_tells_clients_of_no_task_that_the_store_does_not_hold,
+            a_server_tells_clients_of_no_result_that_the_store_does_not_hold,
         }
     };
     (@tests $name:ident, $store:expr, $($test:ident,)*) => {
@@ -164,7 +167,7 @@ impl<S: Store> Bench<S> {
 }
 
 /// Waits until the condition holds.
-async fn until<F: Future<Output = bool>>(what: &str, mut holds: impl FnMut() -> F) {
+async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let since = Instant::now();
     while !holds().await {
         assert!(since.elapsed() < PATIENCE, "{what} does not happen");

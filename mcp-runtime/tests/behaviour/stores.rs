@@ -9,6 +9,7 @@ use mcp_runtime::{
 };
 
 store_suite!(memory, MemoryStore::new());
+store_suite!(shared_memory, MemoryStore::new().shared());
 
 #[cfg(feature = "sqlite")]
 store_suite!(sqlite, files::temporary(1 << 30));
