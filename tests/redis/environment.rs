@@ -14,7 +14,7 @@ use mcp_runtime::{
 use rcgen::{CertificateParams, KeyPair};
 use support::redis::{RedisServer, free_port};
 
-use crate::quick;
+use crate::{quick, topologies::cluster_with};
 
 /// Variable that is set in the processes that start a server. Its value says whether the server has a store of its own.
 const OWN_STORE: &str = "MCP_TEST_OWN_STORE";
@@ -85,7 +85,8 @@ impl Certificate {
         let folder = env::temp_dir().join(format!("mcp-redis-tls-{}-{name}", process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let key = KeyPair::generate().expect("a key");
-        let certificate = CertificateParams::new(["localhost".to_owned()]).expect("a host name");
+        let hosts = ["localhost", "127.0.0.1"].map(str::to_owned);
+        let certificate = CertificateParams::new(hosts).expect("names of hosts");
         let certificate = certificate.self_signed(&key).expect("a certificate").pem();
         fs::write(folder.join("certificate.pem"), certificate).expect("the folder is writable");
         fs::write(folder.join("key.pem"), key.serialize_pem()).expect("the folder is writable");
@@ -124,4 +125,29 @@ fn a_redis_with_a_password_is_reached_over_tls_if_its_certificate_is_trusted() {
     assert!(untrusted.starts_with("MCP_REDIS_URL: cannot connect to Redis"), "{untrusted}");
     let wrong = outcome(&url.replace("word", "guess"), &trusted);
     assert!(wrong.starts_with("MCP_REDIS_URL: cannot connect to Redis"), "{wrong}");
+}
+
+#[test]
+fn a_cluster_is_reached_over_tls() {
+    let certificate = Certificate::new("cluster");
+    let (trusted, key) = (certificate.path("certificate.pem"), certificate.path("key.pem"));
+    let ports = [(); 3].map(|()| free_port().to_string());
+    let options = ports.each_ref().map(|port| {
+        let tls = ["--tls-port", port, "--tls-cert-file", &trusted, "--tls-key-file", &key];
+        // Otherwise the servers name each other's ports without TLS.
+        let among = ["--tls-cluster", "yes", "--tls-ca-cert-file", &trusted];
+        [&tls[..], &among, &["--tls-auth-clients", "no"]].concat()
+    });
+    let _servers = match cluster_with(&options.each_ref().map(Vec::as_slice)) {
+        Ok(servers) => servers,
+        Err(missing) => return missing.skip(),
+    };
+    let hosts = ports.map(|port| format!("127.0.0.1:{port}")).join(",");
+    let url = format!("rediss+cluster://{hosts}");
+    let outcome = |trusted: &str| {
+        outcome(&[("MCP_REDIS_URL", &url), (OWN_STORE, "no"), ("SSL_CERT_FILE", trusted)])
+    };
+    assert_eq!(outcome(&trusted), "started");
+    let untrusted = outcome(&Certificate::new("stranger").path("certificate.pem"));
+    assert!(untrusted.starts_with("MCP_REDIS_URL: cannot connect to Redis"), "{untrusted}");
 }

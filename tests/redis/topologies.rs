@@ -55,13 +55,17 @@ impl<S: Send + Sync + 'static> Store for OwnServers<S> {
     }
 }
 
-/// Starts three primaries, and joins them to a cluster.
 fn cluster() -> Result<Vec<RedisServer>, Missing> {
+    cluster_with(&[&[][..]; 3])
+}
+
+/// Starts three primaries, each with further options, and joins them to a cluster.
+pub(crate) fn cluster_with(options: &[&[&str]; 3]) -> Result<Vec<RedisServer>, Missing> {
     let mut servers = Vec::new();
-    for _ in 0..3 {
+    for own in options {
         let bus = free_port().to_string();
         let options = ["--cluster-enabled", "yes", "--cluster-port", &bus];
-        servers.push(RedisServer::start(&options)?);
+        servers.push(RedisServer::start(&[&options[..], own].concat())?);
     }
     for (number, server) in servers.iter().enumerate() {
         let first = (number * SLOTS / 3).to_string();

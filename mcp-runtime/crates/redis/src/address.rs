@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use redis::{
-    Client, ConnectionInfo, IntoConnectionInfo as _, RedisResult,
+    Client, ConnectionInfo, IntoConnectionInfo as _, RedisResult, TlsMode,
     cluster::ClusterClient,
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
     sentinel::{SentinelClient, SentinelNodeConnectionInfo, SentinelServerType},
 };
 
-/// Scheme of a URL for sentinels.
-const SENTINEL: &str = "redis+sentinel://";
+/// End of the scheme of a URL for sentinels, after `redis` or `rediss`.
+const SENTINEL: &str = "+sentinel://";
 
-/// Scheme of a URL for a cluster.
-const CLUSTER: &str = "redis+cluster://";
+/// End of the scheme of a URL for a cluster.
+const CLUSTER: &str = "+cluster://";
 
 /// Time after which the system closes a connection to a machine that is lost.
 const LOST: Duration = Duration::from_secs(10);
@@ -35,48 +35,24 @@ impl Address {
     /// # Errors
     /// Fails if the URL names no Redis. The error does not contain the URL, which may contain a password.
     pub(crate) fn parse(url: &str) -> Result<Self, String> {
-        let library = |why: redis::RedisError| why.to_string();
-        if let Some(rest) = url.strip_prefix(CLUSTER) {
-            let nodes = nodes(rest);
-            // The library would repeat commands also after a connection has failed, when the server may have executed them.
-            let cluster = ClusterClient::builder(nodes.clone()).retries(0).tcp_settings(tcp());
-            let cluster = cluster.build().map_err(library)?;
-            let clients: RedisResult<_> = nodes.iter().map(|node| open(node)).collect();
-            return Ok(Self::Cluster(cluster, clients.map_err(library)?));
-        }
-        if let Some(rest) = url.strip_prefix(SENTINEL) {
-            let (hosts, service) = rest.split_once('/').filter(|parts| !parts.1.is_empty()).ok_or(
-                "the name of the service is missing: `redis+sentinel://host:26379/service`",
-            )?;
-            let (service, database) = service.split_once('/').unwrap_or((service, "0"));
-            // User and password are those of Redis itself, as in a URL of a single server.
-            let (login, hosts) = hosts.rsplit_once('@').unwrap_or(("", hosts));
-            let separator = if login.is_empty() { "" } else { "@" };
-            let primary = format!("redis://{login}{separator}localhost/{database}");
-            let primary: ConnectionInfo = primary.into_connection_info().map_err(library)?;
-            let settings = SentinelNodeConnectionInfo::default()
-                .set_redis_connection_info(primary.redis_settings().clone())
-                .set_tcp_settings(tcp());
-            let sentinels = nodes(hosts);
-            let client = SentinelClient::build(
-                sentinels,
-                // With the feature `tls` of the library, the parameter has another type.
-                String::from(service),
-                Some(settings),
-                SentinelServerType::Master,
-            );
-            return Ok(Self::Sentinel(tokio::sync::Mutex::new(client.map_err(library)?)));
-        }
-        if url.starts_with("rediss+") {
-            return Err("sentinels and clusters over TLS are not supported: use `rediss://` with a single address".to_owned());
-        }
-        if url.starts_with("rediss://") {
+        let (is_secure, rest) = match url.strip_prefix("rediss") {
+            Some(rest) => (true, rest),
+            None => (false, url.strip_prefix("redis").unwrap_or_default()),
+        };
+        if is_secure {
             #[cfg(not(feature = "tls"))]
-            return Err("a `rediss://` URL needs the feature `tls`: run `cargo add mcp-runtime-redis --features tls`".to_owned());
+            return Err("a URL that begins with `rediss` needs the feature `tls`: run `cargo add mcp-runtime-redis --features tls`".to_owned());
             #[cfg(feature = "tls")]
             choose_cryptography();
         }
-        open(url).map(Self::Server).map_err(library)
+        let scheme = if is_secure { "rediss" } else { "redis" };
+        if let Some(hosts) = rest.strip_prefix(CLUSTER) {
+            return cluster(&nodes(scheme, hosts));
+        }
+        if let Some(rest) = rest.strip_prefix(SENTINEL) {
+            return sentinel(scheme, rest);
+        }
+        open(url).map(Self::Server).map_err(text)
     }
 
     /// Returns a client for the server that accepts writes. In a cluster, returns a client for the node with this number, counted around.
@@ -87,6 +63,47 @@ impl Address {
             Self::Cluster(_, nodes) => Ok(nodes[number % nodes.len()].clone()),
         }
     }
+}
+
+fn text(why: redis::RedisError) -> String {
+    why.to_string()
+}
+
+/// Returns the address of a cluster with these nodes.
+fn cluster(nodes: &[String]) -> Result<Address, String> {
+    // The library would repeat commands also after a connection has failed, when the server may have executed them.
+    let cluster = ClusterClient::builder(nodes.iter().map(String::as_str));
+    let cluster = cluster.retries(0).tcp_settings(tcp()).build().map_err(text)?;
+    let clients: RedisResult<_> = nodes.iter().map(|node| open(node)).collect();
+    Ok(Address::Cluster(cluster, clients.map_err(text)?))
+}
+
+/// Returns the address of a service that sentinels watch. `rest` is the URL after its scheme.
+fn sentinel(scheme: &str, rest: &str) -> Result<Address, String> {
+    let (hosts, service) = rest
+        .split_once('/')
+        .filter(|parts| !parts.1.is_empty())
+        .ok_or("the name of the service is missing: `redis+sentinel://host:26379/service`")?;
+    let (service, database) = service.split_once('/').unwrap_or((service, "0"));
+    // User and password are those of Redis itself, as in a URL of a single server.
+    let (login, hosts) = hosts.rsplit_once('@').unwrap_or(("", hosts));
+    let separator = if login.is_empty() { "" } else { "@" };
+    let primary = format!("{scheme}://{login}{separator}localhost/{database}");
+    let primary: ConnectionInfo = primary.into_connection_info().map_err(text)?;
+    let mut settings = SentinelNodeConnectionInfo::default()
+        .set_redis_connection_info(primary.redis_settings().clone())
+        .set_tcp_settings(tcp());
+    if scheme == "rediss" {
+        settings = settings.set_tls_mode(TlsMode::Secure);
+    }
+    let client = SentinelClient::build(
+        nodes(scheme, hosts),
+        // With the feature `tls` of the library, the parameter has another type.
+        String::from(service),
+        Some(settings),
+        SentinelServerType::Master,
+    );
+    Ok(Address::Sentinel(tokio::sync::Mutex::new(client.map_err(text)?)))
 }
 
 /// Returns the hosts of a URL, without user and password.
@@ -122,10 +139,10 @@ fn choose_cryptography() {
 }
 
 /// Returns the URLs of a list of hosts. A user and a password before the first host hold for all of them.
-fn nodes(hosts: &str) -> Vec<String> {
+fn nodes(scheme: &str, hosts: &str) -> Vec<String> {
     let (login, hosts) = hosts.rsplit_once('@').unwrap_or(("", hosts));
     let separator = if login.is_empty() { "" } else { "@" };
-    hosts.split(',').map(|host| format!("redis://{login}{separator}{host}")).collect()
+    hosts.split(',').map(|host| format!("{scheme}://{login}{separator}{host}")).collect()
 }
 
 #[cfg(test)]
@@ -157,9 +174,13 @@ mod tests {
         assert_eq!(kind("redis+sentinel://one:26379,two:26379/mymaster/2"), "sentinel");
         assert!(kind("redis+sentinel://one:26379").contains("the name of the service is missing"));
         assert!(!kind("http://user:secret@example.com").contains("secret"));
-        assert!(kind("rediss+cluster://one:7000").contains("not supported"));
-        if !cfg!(feature = "tls") {
-            assert!(kind("rediss://example.com").contains("feature `tls`"));
+        for (url, expected) in [
+            ("rediss://example.com", "server"),
+            ("rediss+cluster://ada:pw@one:7000", "cluster of 1"),
+            ("rediss+sentinel://one:26379/mymaster", "sentinel"),
+        ] {
+            let expected = if cfg!(feature = "tls") { expected } else { "needs the feature `tls`" };
+            assert!(kind(url).contains(expected), "{url}: {}", kind(url));
         }
     }
 }

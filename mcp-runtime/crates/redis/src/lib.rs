@@ -26,7 +26,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `tls` | URLs that begin with `rediss://` |
+//! | `tls` | URLs that begin with `rediss` |
 
 // A transaction is a script that runs inside Redis (`script`), on a connection that is replaced when it breaks (`connection`). `subscriber`
 // has the connection on which Redis announces new events, and `follower` reads them.

@@ -31,8 +31,9 @@ use crate::{
 /// | `redis+cluster://one:7000,two:7001` | a cluster with these nodes, and those that they name |
 ///
 /// User and password are percent-encoded. In a URL with several hosts they stand in front of the first host and hold for all of them. The
-/// sentinels get neither, because user and password belong to the primary. TLS connections trust the certificate authorities of the
-/// operating system, and those in the file that `SSL_CERT_FILE` names. Sentinels and clusters over TLS are not supported.
+/// sentinels get neither, because user and password belong to the primary. With the feature `tls`, the schemes `rediss+sentinel` and
+/// `rediss+cluster` use TLS for the connections to all servers, the sentinels among them. TLS connections trust the certificate authorities of
+/// the operating system, and those in the file that `SSL_CERT_FILE` names.
 ///
 /// If Redis has users with limited rights, the user of the server needs the keys and the channels of the prefix, and `INFO`:
 ///
