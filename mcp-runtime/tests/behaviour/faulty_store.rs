@@ -1,5 +1,5 @@
-//! Clients of a server whose store delays, fails or repeats a request, once for each request of a scenario and each fault. A second server with
-//! the same data shows what the store holds.
+//! Each test runs a scenario once for every request that the scenario sends to the store, and for every fault. The store delays, fails or
+//! repeats this request. A second server with the same data shows what the store holds.
 
 use std::{sync::Arc, time::Duration};
 

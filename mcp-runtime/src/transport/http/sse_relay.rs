@@ -1,5 +1,5 @@
-//! Messages of clients of protocol revision 2024-11-05 that arrive at another node than that of their stream. They are passed on through the
-//! store that the nodes share.
+//! Messages of clients of protocol revision 2024-11-05 that arrive at another node than the node of their stream. That node gets them
+//! through the shared store.
 
 use std::{borrow::Cow, net::IpAddr, sync::Arc, time::Duration};
 

@@ -246,9 +246,9 @@ impl StreamLog {
         })
     }
 
-    /// Stores the id of the last event that the client has received, for the case that the client reconnects without naming an event.
-    /// `version` is the version of the record that [`open_delivered`](Self::open_delivered) has returned. If the record has another
-    /// version, this method does nothing, because the session has ended or the client has opened a further stream.
+    /// Stores the id of the last event that the client has received, for a client that reconnects without `Last-Event-ID`. `version`
+    /// is the version of the record that [`open_delivered`](Self::open_delivered) has returned. If the record has another version,
+    /// this method does nothing, because the session has ended or the client has opened a further stream.
     pub(super) async fn set_delivered(self, event: u64, version: u64) {
         let (value, condition) = (event.to_string().into_bytes(), Condition::Version(version));
         let put = StoreOperation::put(DELIVERED, value, self.ttl, condition);
@@ -314,8 +314,8 @@ impl StreamLog {
         Ok(Some((serde_json::from_slice(&value).unwrap_or_else(|_| damaged()), version)))
     }
 
-    /// Answers the requests without a response, whose calls do not run any more, and ends the stream. Does nothing if the record has
-    /// another version, because a node has answered them.
+    /// Answers each request that has no response yet with an error, because its call no longer runs. Then ends the stream. Does
+    /// nothing if the record has another version, because another node has answered these requests.
     async fn answer_rest(
         &self,
         StreamRecord { mut requests, .. }: StreamRecord,
