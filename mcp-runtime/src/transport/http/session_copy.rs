@@ -24,7 +24,7 @@ pub(super) struct SessionCopy {
     pub(super) client: AtomicU64,
     /// Newest version of the record `hearing` that this node knows.
     pub(super) heard: AtomicU64,
-    /// Time after which this node renews the lease on the place of the session, in milliseconds since the start.
+    /// Time after which this node has to renew the leases on the places of the session, in milliseconds since the start.
     pub(super) renewed_at: AtomicU64,
     pub(super) budget: MessageBudget,
     /// Locked while this node changes the settings in the store.
@@ -49,7 +49,7 @@ impl SessionCopy {
         &self.caller
     }
 
-    /// Takes over settings, and passes them to `apply`, unless they are older than those that this node knows.
+    /// Takes over settings from the store, and passes them to `apply`, unless this node already knows newer settings.
     pub(super) fn learn(&self, loaded: StoredSettings, apply: impl FnOnce(&SessionSettings)) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if loaded.version > known.version {
@@ -62,8 +62,8 @@ impl SessionCopy {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes over a change of another node, and passes the settings to `apply` unless this node knows newer ones. Returns `false` if this
-    /// node has missed an earlier change.
+    /// Takes over a change that another node has announced, and passes the new settings to `apply`, unless this node already knows newer
+    /// settings. Returns `false` if this node has missed an earlier change.
     pub(super) fn follow(&self, new: &StoredChange, apply: impl FnOnce(&SessionSettings)) -> bool {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.version > new.before {
