@@ -120,8 +120,8 @@ impl SseOwners {
         };
         match owner {
             None => self.node.has_renewed_records().map(|()| None),
-            // If the node of the record is live, its lease was there before this function was called: the node took the lease before it wrote
-            // the record, and told the client the id of the session only after that.
+            // A live node is in the list of leases, even if the store made the list before it read the record: the node took its lease before
+            // it wrote the record, and told the client the id of the session only after that.
             Some(owner) => Ok(self.node.is_live(owner.node, listed)?.then_some(owner)),
         }
     }
