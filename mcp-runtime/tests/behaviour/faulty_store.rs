@@ -85,7 +85,7 @@ async fn a_client_is_told_of_no_task_and_no_result_that_the_store_does_not_hold(
             untold += usize::from(!run_task(Some((number, fault))).await.1);
         }
     }
-    // The client is told of no task if the request fails that stores the task. Two of the faults let a request fail.
+    // If the request fails that stores the task, the client gets an error and no task. Two of the faults let a request fail.
     assert!((1..=4).contains(&untold), "{untold}");
 }
 

@@ -16,7 +16,7 @@ use crate::{
 pub(super) struct SessionCopy {
     /// Name of the caller that began the session.
     caller: Box<str>,
-    /// Time until which this node need not look into the store, in milliseconds since the start.
+    /// Time until which this node need not read the store, in milliseconds since the start.
     pub(super) fresh_until: AtomicU64,
     /// Newest settings that this node has seen.
     known: Mutex<StoredSettings>,
@@ -78,12 +78,12 @@ impl SessionCopy {
         true
     }
 
-    /// Lets the next request of the session look into the store.
+    /// Makes the next request of the session read the store.
     pub(super) fn distrust(&self) {
         self.fresh_until.store(0, Ordering::Relaxed);
     }
 
-    /// Lets the next request of the session take over the settings in the store, whatever their version is.
+    /// Makes the next request of the session take over the settings in the store, independently of their version.
     pub(super) fn distrust_settings(&self) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).version = 0;
         self.distrust();

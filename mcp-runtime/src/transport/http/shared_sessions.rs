@@ -208,7 +208,7 @@ impl SharedSessions {
         self.copies().remove(id);
     }
 
-    /// Lets the next request of each session look into the store.
+    /// Makes the next request of each session read the store.
     pub(super) fn distrust_all(&self) {
         self.copies().values().for_each(|copy| copy.distrust());
     }
