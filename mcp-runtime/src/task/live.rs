@@ -145,8 +145,8 @@ impl LiveTask {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the task as clients may see it. The task appears as running until its end has been stored. If several nodes share the store,
-    /// clients see the stored state, so that no other node shows an older one afterwards.
+    /// Returns the task as clients may see it: as running until its end is stored. If several nodes share the store, returns the stored
+    /// state, so that no node shows an older state later.
     pub(crate) fn view(&self) -> TaskView {
         let state = self.state();
         state.shown.clone().unwrap_or_else(|| state.view(&self.origin, |end| end.is_public))
