@@ -125,8 +125,8 @@ impl ServerNode {
         let _ = self.state.on_loss.set(Box::new(handler));
     }
 
-    /// Sets the handler that is called when the store may lack records that live nodes renew: because the store has lost its data, or because
-    /// this node could not renew the records in time.
+    /// Sets the handler that learns that the store may have lost records while nodes live: it has lost its data, or this node could not renew
+    /// them in time.
     pub(crate) fn on_reset(&self, handler: impl Fn() + Send + Sync + 'static) {
         let _ = self.state.on_reset.set(Box::new(handler));
     }
@@ -503,8 +503,7 @@ impl NodeState {
         }
     }
 
-    /// Logs an error of the store, at most once in ten seconds. If the store does not answer, another place logs this, so here it is only a
-    /// debug event.
+    /// Logs an error of the store, at most once in ten seconds. The log says elsewhere that the store does not answer.
     fn complain(&self, what: &str, why: &StoreError) {
         if why.is_unavailable() {
             return tracing::debug!("{what}: {why}");
