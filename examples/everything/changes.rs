@@ -16,7 +16,7 @@ fn test_trigger_prompt_change(server: Handle) -> &'static str {
     "The prompts have changed."
 }
 
-/// Disables an item and enables it again. Unlike `add`, this applies to all nodes, so the clients of all nodes hear of it.
+/// Disables an item and enables it again. Unlike `add`, this applies to all nodes, so the clients of all nodes are notified.
 fn blink(server: &Handle, name: &str) {
     server.disable(name);
     server.enable(name);

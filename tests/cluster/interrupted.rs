@@ -1,4 +1,4 @@
-//! Streams, updates, calls and tasks that go on after Redis was stopped, or end because it has lost its data.
+//! Streams, updates, calls and tasks that continue after Redis was stopped, or that end because Redis has lost its data.
 
 use std::{
     fs,

@@ -1,4 +1,4 @@
-//! Time from an update of a resource until the listeners at all nodes have heard it.
+//! Time from an update of a resource until the listeners at all nodes have received the notification.
 
 use std::{net::SocketAddr, time::Duration};
 

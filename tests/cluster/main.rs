@@ -1,7 +1,7 @@
 //! Three server processes that share a real Redis, behind nginx, which sends each request to the next process.
 //!
-//! The suite `faults` has further tests of nodes in one process, where every message can be watched, and of the death of a node. The suite
-//! `conformance` runs the official scenarios against such a cluster.
+//! The suite `faults` tests several nodes in one process, so that the test sees every message between them, and the death of a node. The
+//! suite `conformance` runs the official scenarios against such a cluster.
 
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Memory of the nodes and of Redis: for each session, and after a while at a steady rate.
+//! Memory of the nodes and of Redis: the memory of each session, and the growth while clients send requests at a steady rate.
 
 use std::{
     collections::BTreeSet, env, fs, future::Future, net::SocketAddr, sync::Arc, time::Duration,

@@ -61,7 +61,7 @@ fn clients_notice_nothing_when_the_nodes_are_restarted_in_turn() {
                 let mut last = false;
                 for number in 0_u64.. {
                     let text = format!("{client} {number}");
-                    // Some calls run when their node is told to stop.
+                    // Some calls run when their node gets the signal to stop.
                     let arguments = json!({ "ms": number % 5 * 20, "text": text });
                     let reply = if client % 2 == 0 {
                         session.call(number, "wait", arguments).ask(address).await

@@ -52,7 +52,8 @@ pub(crate) struct Front {
 }
 
 impl Front {
-    /// Starts the program in front of the server at this address.
+    /// Starts the program in front of the server at this address. `changes` are words of the committed file, each with the word that replaces
+    /// it.
     ///
     /// # Errors
     ///

@@ -149,7 +149,7 @@ fn the_url_of_the_pair_leads_to_a_token_too() {
         let code = Browser::new(&client).allow("ada", &client.authorize(&[pair])).await.code();
         let tokens = Tokens::of(&client.exchange(&code, &[pair]).await);
         assert_eq!(open(Some(&tokens.access)).await.status, 200);
-        // The two URLs belong to one server with the same users and items, so the token is good for both.
+        // The two URLs belong to one server with the same users and items, so the token is valid for both.
         assert_eq!(whoami_with(address, &tokens.access).await.status(), 200);
         let fields = [
             ("grant_type", "refresh_token"),

@@ -167,8 +167,9 @@ fn our_consent_page_is_shown_before_a_browser_goes_to_the_provider() {
             "{policy}"
         );
 
-        // An attacker could open the consent page, and send another user to the provider. The browser of that user does not have the cookie
-        // of the page. Until the consent page is answered, the server also rejects the browser with that cookie.
+        // An attacker could open the consent page, and send another user to the provider with the `state` of this page. The server rejects
+        // the browser of that user when it comes back, because it lacks the cookie of the page. Even the browser with the cookie is
+        // rejected until its user has answered the consent page.
         let state = format!("{}.{}", page.pending, page.ticket);
         let query = [("code", "x".into()), ("state", state), ("iss", provider.url.clone())];
         assert_eq!(come_back(&mut browser.clone(), &query).await.status(), 403);

@@ -1,4 +1,4 @@
-//! The time between a signal and the end of the listener, in which a load balancer learns that the server is going.
+//! The time between a signal and the end of the listener, in which a load balancer learns that the server is stopping.
 
 use std::{net::SocketAddr, time::Duration};
 

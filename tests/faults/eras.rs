@@ -1,4 +1,4 @@
-//! Clients of all protocol revisions at once, against one process of the example `everything`.
+//! Clients of all protocol revisions at the same time, against a single process of the example `everything`.
 
 use std::{collections::BTreeMap, net::SocketAddr};
 

@@ -1,4 +1,4 @@
-//! The log of a server that runs on the thread of the test, and what it says about refused requests.
+//! The log of a server that runs on the thread of the test, and its lines about refused requests.
 
 use std::{
     fmt::Write as _,

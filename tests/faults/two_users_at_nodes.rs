@@ -1,5 +1,5 @@
-//! Another user's streams and tasks are as unknown at every node as something that never existed. The module `two_users` has the same for
-//! one server.
+//! Every node answers requests about the streams and tasks of another user as if they did not exist. The module `two_users` tests this
+//! for a single server.
 
 use std::net::SocketAddr;
 

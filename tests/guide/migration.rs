@@ -1,4 +1,4 @@
-//! The servers on the page `migration`: clients get the same from the programs for rmcp, FastMCP and mcp-runtime.
+//! The servers on the page `migration`. The programs for rmcp, FastMCP and mcp-runtime give clients the same lists and results.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},

@@ -144,7 +144,8 @@ impl Session {
             .output()
             .map_err(|error| format!("`{command}` cannot be run: {error}"))?;
         let text = String::from_utf8(output.stdout).map_err(|error| error.to_string())?;
-        // The guide also shows commands that fail, so it is judged by its output, except for commands whose output it does not show.
+        // The guide also shows commands that fail. So the output of a command decides, and the exit code only for commands whose output the
+        // guide does not show.
         let is_judged_by_output = self.judges_output && !command.starts_with("cargo add");
         if !is_judged_by_output && !output.status.success() {
             return Err(format!("`{command}` fails:\n{text}"));

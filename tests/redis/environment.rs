@@ -1,4 +1,4 @@
-//! `MCP_REDIS_URL`, which gives a store to servers that have none.
+//! `MCP_REDIS_URL`, which sets the store of servers without `.store(…)`.
 
 use std::{
     env, fs,

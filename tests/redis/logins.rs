@@ -202,7 +202,7 @@ async fn one_of_two_nodes_exchanges_a_code() {
                 Err(error) => assert_eq!(error, "invalid_grant"),
             }
         }
-        // A single use is good.
+        // The first use of the code succeeds.
         if number % 100 == 0 {
             let code = self::code(&nodes, &client, ROUNDS + number).await;
             assert_eq!(b.call(&a.exchange(&client, &code).await.unwrap()[0]).await, 200);
@@ -262,7 +262,7 @@ async fn logins_end_with_the_data_of_redis_and_begin_again() {
         (a.refresh(&client, &tokens[1]).await.unwrap_err() == "invalid_client").then_some(())
     };
     eventually("the client is unknown", is_back).await;
-    // Clients register again, and their tokens are good at each node, also at one that starts now.
+    // Clients register again. Their tokens are valid at each node, even at a node that starts now.
     let client = b.register().await;
     let tokens = b.exchange(&client, &code(&nodes, &client, 1).await).await.unwrap();
     let late = Node::start(patient(&redis)).await;

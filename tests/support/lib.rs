@@ -4,7 +4,7 @@
 //! - [`clock`]: waiting for conditions, measuring time, and controlling the clock.
 //! - [`cluster`]: several nodes of a server that share a Redis, behind nginx.
 //! - [`examples`]: the example servers, built once per test binary.
-//! - [`schema`]: judges a server's messages by the official schema of their revision.
+//! - [`schema`]: validates a server's messages against the official schema of their revision.
 //! - [`transcript`], [`pattern`], [`replay`]: recorded conversations, and their replay against a server.
 //! - [`http`]: recorded conversations over HTTP, and a client that can send any bytes.
 //! - [`server`]: a server for clients that are processes of their own.

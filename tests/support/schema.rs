@@ -104,7 +104,7 @@ fn definition(rows: &[Row], method: &str, revision: usize) -> Option<&'static st
     rows.find(|row| row.0 == method).map(|row| row.1)
 }
 
-/// Requests that the client has sent so far. A response is judged by the method of its request.
+/// Requests that the client has sent so far. The method of its request selects the schema of a response.
 #[derive(Clone, Debug, Default)]
 pub struct Asked(BTreeMap<String, String>);
 

@@ -9,7 +9,7 @@
 //! | `{"bytes": "7b ff 7d"}` | the client sends these bytes |
 //! | `{"server": {..}}` | the next message of the server; see [`crate::pattern`] |
 //! | `{"silence": true}` | the server sends nothing now |
-//! | `{"revision": ".."}` | from here on the schema of another revision judges the server |
+//! | `{"revision": ".."}` | from here on the messages of the server must match the schema of another revision |
 //!
 //! The server's messages must come in the order of the `server` lines, and none may come after the
 //! last line. Neighbouring `server` lines with a `"lane"` form a group: messages of one lane keep
@@ -35,7 +35,7 @@ use crate::pattern::{Captures, Pattern};
 pub struct Transcript {
     /// `<revision>/<name>`, for reports.
     pub name: String,
-    /// The revision whose schema judges the server at first.
+    /// Revision whose schema the messages of the server must match at first.
     pub revision: String,
     /// The server that the `with` line names.
     pub with: Option<String>,

@@ -1,8 +1,8 @@
-//! Errors about features that are off.
+//! Errors about disabled features.
 //!
-//! All programs of a package have the same features, and in this package all features are on. So the programs in `features/` are built here
-//! as a package of their own, with the default features only. They have no `.fixed.rs` twins: `fixed` builds the same programs once more
-//! with all features.
+//! All programs of a package have the same features, and in this package all features are enabled. So the programs in `features/` are built
+//! here as a package of their own, with the default features only. They have no `.fixed.rs` twins: `fixed` builds the same programs once
+//! more with all features.
 
 use std::{fs, path::PathBuf};
 

@@ -52,8 +52,8 @@ impl Wire for Memory {
     }
 }
 
-/// Sends log events to the clients. All tests of the process share one subscriber, because the server declares the capability `logging`
-/// only if such a subscriber is installed.
+/// Installs the layer that sends log events to clients. The server declares the capability `logging` only if this layer is installed. A
+/// process has only one global subscriber, so all tests share it.
 fn log_to_clients() {
     static LOGGING: Once = Once::new();
     LOGGING.call_once(|| {

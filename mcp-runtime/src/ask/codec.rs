@@ -66,8 +66,8 @@ pub(crate) struct StateCodec {
 }
 
 impl RoundStates {
-    /// Creates the storage: a `SealedStorage` if the author has set a key, or if several servers share `store`. Otherwise a
-    /// `ProcessStorage`.
+    /// Creates the storage: a `SealedStorage` if the author has set a key or if several servers share `store`, and
+    /// otherwise a `ProcessStorage`.
     #[cfg(feature = "state-key")]
     pub(crate) fn new(
         settings: StateSettings,

@@ -380,7 +380,7 @@ mod tests {
         assert!(greedy[994..].iter().all(|text| has(&storage, text)), "the newest are kept");
         assert!(!greedy[..994].iter().any(|text| has(&storage, text)));
         assert_eq!(storage.tally.refused(Limit::AllState), 994);
-        // Eight rounds are stored. The bytes for two more are reserved for callers with fewer rounds.
+        // Eight rounds are stored: the six of the greedy caller, and two others. The rest of the pool is kept for callers with fewer rounds.
         let more = put(&storage, &ada);
         assert!(has(&storage, &of_ada) && has(&storage, &more));
         assert!(greedy[994..].iter().all(|text| has(&storage, text)));

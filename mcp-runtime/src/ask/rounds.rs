@@ -183,7 +183,7 @@ impl Asker for Rounds {
             return Err(fault);
         }
         let questions = std::mem::take(&mut round.open);
-        // Keep the answers to questions that this round has not reached. Otherwise a later round would ask these questions again.
+        // Keeps the answers to questions that this round has not reached. Otherwise a later round would ask these questions again.
         for (key, json) in &self.answers {
             if !round.keys.contains(key) && self.earlier.asked.contains_key(key) {
                 round.state.answers.entry(key.clone()).or_insert_with(|| json.clone());

@@ -29,8 +29,8 @@ const ROTATED: &str = "rotated";
 /// Time between two reads of the keys in the store.
 const REFRESH: Duration = Duration::from_secs(60);
 
-/// Least time between two rotations. It is much longer than [`REFRESH`], so that each server knows a key long before another server seals
-/// with it, even if the store fails for hours.
+/// Minimum time between two rotations. It is much longer than [`REFRESH`]. So each server knows a key long before another server seals
+/// with it, even if the store is unavailable for hours.
 const LEAST_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Bytes of a key.
@@ -38,8 +38,8 @@ const KEY: usize = 32;
 
 /// Keys of the store, and this server's copy of them.
 ///
-/// A rotation makes the next key the current one, and the current key the previous one. A server that has not seen the last rotation still
-/// works: the other servers open its states with their previous key, and it opens their states with its next key.
+/// A rotation makes the next key the current one, and the current key the previous one. A server may miss a rotation. The other servers
+/// then open its states with their previous key, and it opens their states with its next key.
 pub(crate) struct SharedKeys {
     store: Arc<dyn Store>,
     copy: Arc<StateKeys>,
@@ -111,7 +111,7 @@ impl SharedKeys {
         let mut outputs = self.execute(read).await?.map_err(|_| unusable())?.into_iter();
         let (keys, rotated) = (record(outputs.next())?, record(outputs.next())?);
         let Some(Record { value, version }) = keys else {
-            // If the store has lost its data, the keys of this server replace the lost ones, so that its states can still be opened.
+            // If the store has lost its data, this server stores its keys again, so that states that were sealed with them can still be opened.
             let ring = self.copy.ring().and_then(|ring| KeyRing::read(&ring));
             let ring = ring.map_or_else(KeyRing::new, Ok)?;
             return self.write(ring, Condition::Absent, Condition::Any).await;

@@ -117,8 +117,8 @@ fn is_scope(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte))
 }
 
-/// Returns the scopes that a client should request: the needed scopes, and those that the current token grants. Without the latter, the
-/// next token could grant less than the current one (rule AUTH-09).
+/// Returns the scopes that a client should request: the needed scopes, and those that the current token grants. Otherwise the next
+/// token could grant less than the current one (rule AUTH-09 of `docs/rules.md`). Leaves out granted scopes beyond [`MOST`] bytes.
 pub(super) fn combined_scopes<'a>(
     needed: impl IntoIterator<Item = &'a str>,
     granted: impl IntoIterator<Item = &'a str>,

@@ -509,7 +509,8 @@ impl Builder {
     }
 
     /// Seals the state of a call between two rounds with this key, and sends the sealed state to the client (`requestState`, protocol
-    /// revision 2026-07-28). By default the state stays in the process. Handlers see no difference.
+    /// revision 2026-07-28). By default the state stays in the process, unless servers share a [store](Self::store). Handlers see no
+    /// difference.
     ///
     /// Servers that share a [store](Self::store) do not need this method. They create a key, keep it in the store, and replace it every
     /// day. With a key of your own, the state stays secret even from a person who can read the store.

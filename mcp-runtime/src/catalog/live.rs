@@ -178,8 +178,9 @@ impl Catalog {
         self.shared.get().map_or(0, |shared| shared.known.changes())
     }
 
-    /// Remembers a stored switch, so that this node renews it. Does nothing and returns `false` if this node has recorded a switch of the
-    /// item after the first `changes` changes.
+    /// Records a switch (enabled, disabled or removed) that was read from the store, so that this node stores it again if the store loses
+    /// it. If this node has recorded a switch of the item since [`switch_changes`](Self::switch_changes) returned `changes`, does nothing
+    /// and returns `false`.
     pub(super) fn note_switch(&self, name: &str, switch: Switch, changes: u64) -> bool {
         let Some(shared) = self.shared.get() else { return true };
         let is_newest = !shared.known.has_changed_since(name, changes);

@@ -237,8 +237,8 @@ impl Drop for SharedPlace {
 }
 
 impl PlaceEnd {
-    /// Waits until the place has been given back, so that the client can call again as soon as it has the answer. Returns at once while the
-    /// place is held, because a task or a thread continues the call.
+    /// Waits until the store knows that the place is free, so that the client can call again as soon as it has the answer. Does not wait if
+    /// a task or a thread continues the call and keeps the place, or if the store fails.
     pub(crate) async fn wait(self) {
         let is_held = self.leases.state().held.contains_key(&self.number);
         if !is_held {

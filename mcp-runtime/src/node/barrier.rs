@@ -1,4 +1,4 @@
-//! Barriers, at which a node waits until all other nodes have read the log of messages up to a point.
+//! Barriers. At a barrier, a node waits until all other nodes have read the log of messages up to a certain message.
 
 use std::{
     collections::{BTreeSet, HashMap},

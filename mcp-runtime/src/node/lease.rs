@@ -16,7 +16,7 @@ pub(super) const PARTITION: &str = "nodes";
 /// Index with the leases of the live nodes.
 const LIVE: &str = "live";
 
-/// Record that a node writes when there is none. Its absence, or another value, shows that the store has lost its data.
+/// Record with the id of the first node. If the record is missing or has another value than before, the store has lost its data.
 const ORIGIN: &str = "origin";
 
 /// Time after which the record [`ORIGIN`] expires, unless a node renews its lease.
@@ -83,16 +83,16 @@ impl fmt::Display for NodeId {
 pub(super) struct OtherNodes {
     /// Nodes that were live at the last renewal of the lease.
     live: BTreeSet<NodeId>,
-    /// Nodes whose loss was reported. A node that leaves is noticed twice: by its message, and because its lease is missing.
+    /// Nodes whose loss was reported. Without this set, a node that leaves would be reported twice: for its message, and for its missing lease.
     gone: BTreeSet<NodeId>,
-    /// Nodes that have said that they leave.
+    /// Nodes that have sent a message that they leave.
     left: BTreeSet<NodeId>,
     /// Value of the record [`ORIGIN`] at the last renewal.
     origin: Option<Vec<u8>>,
     /// Time of the last renewal of this node's own lease.
     renewed: Option<Instant>,
-    /// Time until which a missing lease does not mean that its node is dead. After the store was unavailable or has lost its data, live
-    /// nodes first have to renew their leases. A node that starts does not know whether this has just happened.
+    /// Time until which a node without a lease may be live. After the store was unavailable or has lost its data, live nodes first have
+    /// to renew their leases. A node that starts does not know whether this has just happened.
     uncertain_until: Option<Instant>,
     /// Whether the time is uncertain because the store was unavailable or has lost its data, and not because this node has just started.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP+SSE needs it"))]
@@ -106,8 +106,8 @@ impl OtherNodes {
     /// Updates the list of live nodes. `own` is this node, and `found` is what the store held just before this renewal.
     ///
     /// If this node renews its lease late or for the first time, the store may have been unavailable, so that all leases have expired. If this
-    /// node is not late but its lease is missing, or if the record [`ORIGIN`] is another one, the store has lost its data. In all these cases
-    /// no node counts as lost for the time of a lease, so that the other nodes can renew theirs.
+    /// node is not late but its lease is missing, or if the value of the record [`ORIGIN`] has changed, the store has lost its data. In all
+    /// these cases no node counts as lost for the time of a lease, so that the other nodes can renew theirs.
     pub(super) fn renew(&mut self, own: NodeId, found: Found) -> Renewed {
         let Found { mut live, origin } = found;
         let now = Instant::now();
@@ -132,8 +132,9 @@ impl OtherNodes {
         Renewed { lost, has_reset, is_late, lacks_origin: self.origin.is_none() }
     }
 
-    /// Returns the time until which it is not known which nodes are live: the store was away, and the nodes have not renewed their leases yet,
-    /// or this node itself has not for so long that the store may have been away. `None` if it is known.
+    /// Returns the time until which this node cannot know which nodes are live. This is the case if the store was unavailable and the other
+    /// nodes may not have renewed their leases yet. It is also the case if this node has not renewed its own lease for so long that the store
+    /// may be unavailable. Returns `None` if this node knows which nodes are live.
     pub(super) fn uncertain_until(&self) -> Option<Instant> {
         let now = Instant::now();
         let known = self.uncertain_until.filter(|until| now < *until);
@@ -150,7 +151,7 @@ impl OtherNodes {
         self.renewed.is_some_and(|at| now - at > LEASE - RENEWAL)
     }
 
-    /// Records that a node has said that it leaves.
+    /// Records that a node has sent a message that it leaves.
     pub(super) fn leave(&mut self, node: NodeId) {
         if self.left.len() >= Self::MOST_GONE {
             self.left.clear();
@@ -158,7 +159,7 @@ impl OtherNodes {
         self.left.insert(node);
     }
 
-    /// Returns whether the node has said that it leaves. Such a node is gone for certain, and never comes back.
+    /// Returns whether the node has sent a message that it leaves. Such a node is certainly gone, and never returns.
     pub(super) fn has_left(&self, node: NodeId) -> bool {
         self.left.contains(&node)
     }
@@ -203,7 +204,7 @@ pub(super) struct Renewed {
     pub(super) lost: BTreeSet<NodeId>,
     /// Whether the store has lost its data since the last renewal.
     pub(super) has_reset: bool,
-    /// Whether records that nodes keep alive with their leases may have expired since the last renewal.
+    /// Whether this renewal came so late that records which nodes renew together with their leases may have expired.
     pub(super) is_late: bool,
     /// Whether the store has no record [`ORIGIN`].
     pub(super) lacks_origin: bool,

@@ -8,8 +8,8 @@ use crate::storage::StoreOperation;
 /// Log with the messages of all nodes.
 pub(super) const MESSAGES: &str = "messages";
 
-/// Time after which the log of messages expires, unless a node sends a message. It is long, because a log that has expired looks like lost
-/// messages.
+/// Time after which the log of messages expires, unless a node sends a message. It is long, because nodes cannot distinguish an expired
+/// log from lost messages.
 const TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Maximum number of messages in the log. A node that falls further behind has missed messages, and sees a gap.
@@ -86,7 +86,8 @@ impl MessageHandlers {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NodeMessage<'a> {
     pub(super) from: NodeId,
-    /// Number of the message among those that its sender may have stored twice, counted from 1. Zero for a message that is stored once.
+    /// Number of the message, counted by its sender from 1, if the sender may have stored the message twice. Zero if the message is stored only
+    /// once.
     pub(super) number: u64,
     pub(super) subject: Subject,
     pub(super) body: &'a str,

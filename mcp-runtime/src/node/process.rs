@@ -45,10 +45,10 @@ const LEFT: &str = "";
 /// Handler that learns of nodes that have left or died.
 type LossHandler = Box<dyn Fn(&BTreeSet<NodeId>) + Send + Sync>;
 
-/// Handler that learns that the store may have lost records which nodes keep alive.
+/// Handler that is called when the store may lack records that live nodes renew.
 type ResetHandler = Box<dyn Fn() + Send + Sync>;
 
-/// Operations that every renewal of the lease executes in addition, in the partition of the nodes.
+/// Further operations of every renewal of the lease, in the partition of the nodes.
 type Renewals = Box<dyn Fn() -> Vec<StoreOperation> + Send + Sync>;
 
 /// This process as one of several nodes that share a store.
@@ -156,7 +156,7 @@ impl ServerNode {
         Transaction::on(PARTITION).then(lease::list())
     }
 
-    /// Returns whether a node is live, by the outputs of [`listing`](Self::listing).
+    /// Returns whether a node is live, according to the outputs of [`listing`](Self::listing).
     ///
     /// # Errors
     /// Fails if the node has no lease, and the store was away, so that the node may be live nevertheless.
@@ -184,13 +184,14 @@ impl ServerNode {
         if self.state.others().may_lack_records() { Err(unsettled()) } else { Ok(()) }
     }
 
-    /// Returns the time until which [`live_nodes`](Self::live_nodes) fails, because live nodes may not have renewed their leases yet. `None` if
-    /// this is not so.
+    /// Returns the time until which [`live_nodes`](Self::live_nodes) fails, because live nodes may not have renewed their leases yet. Returns
+    /// `None` if it does not fail.
     pub(crate) fn uncertain_until(&self) -> Option<Instant> {
         self.state.others().uncertain_until()
     }
 
-    /// Returns whether the node has said that it leaves. Such a node is gone, even while it is uncertain which others are live.
+    /// Returns whether the node has sent a message that it leaves. Such a node is gone, even while this node cannot know which other nodes are
+    /// live.
     pub(crate) fn has_left(&self, node: NodeId) -> bool {
         self.state.others().has_left(node)
     }
@@ -268,8 +269,8 @@ impl ServerNode {
         self.state.execute(vec![self.state.append(0, subject, body)]).await.map(drop)
     }
 
-    /// Sends a message like [`send`](Self::send), and executes operations in the partition of the nodes in the same transaction. Returns the
-    /// reason if one of their conditions does not hold. The message is not sent then.
+    /// Sends a message like [`send`](Self::send), and executes operations in the partition of the nodes in the same transaction. If one of
+    /// their conditions does not hold, sends no message, and returns the reason.
     ///
     /// # Errors
     /// Fails if the store is unavailable. The transaction may have been applied or not.
@@ -424,7 +425,7 @@ impl NodeState {
                 }
                 Err(why) => {
                     self.complain("messages to other nodes have to wait", &why);
-                    // The store may have stored the messages in spite of the error. Readers skip those that come twice.
+                    // The store may have stored the messages in spite of the error. Readers skip a message that comes twice.
                     self.outgoing.put_back(batch);
                     sleep(pauses.next()).await;
                 }

@@ -137,7 +137,7 @@ pub(super) enum GateStop {
 /// Admits a call if the limits of the item allow it: the rate of calls, and the number of concurrent calls.
 ///
 /// # Errors
-/// Fails if the caller has to wait, or if the call has to wait for a store.
+/// Returns `Refused` if a limit does not admit the call now. Returns `Deferred` if the store has to decide, because other servers share it.
 #[inline]
 pub(super) fn enter_gate(
     state: &PeerState,

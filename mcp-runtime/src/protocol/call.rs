@@ -362,7 +362,7 @@ impl Future for PendingCall {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<()> {
         let answer = task::ready!(Pin::new(&mut self.pending).poll(cx));
-        // The call leaves the table first: once the response is on its way, the client may use the id again.
+        // The call is removed from the table first, because the client may use the id again as soon as it gets the response.
         let answer = if self.leave() { answer } else { None };
         match answer {
             Some(answer) => self.sink.borrow().answer(self.id.as_id(), &answer),

@@ -61,8 +61,8 @@ struct OutboxExtras {
     refusal: Option<ResponseRefusal>,
     /// Time after which the client should reconnect. Set if the handler wants the stream to end early.
     release: Option<Duration>,
-    /// Newest report of each call, sorted by the address of its slot. Reports and events wait here until the reader has caught up. The
-    /// order of the calls does not matter.
+    /// Newest progress report of each call, kept until the reader has caught up. Sorted by the address of the slot, so that a binary
+    /// search finds the slot of a call.
     reports: Vec<Arc<ProgressSlot>>,
     events: Backlog,
 }

@@ -78,7 +78,7 @@ pub(super) struct LiveTaskState {
     share: Option<Share>,
     /// State of the task in a store that several nodes share.
     pub(super) shown: Option<TaskView>,
-    /// Time at which a change of the task has to be written to a store that several nodes share. `None` if there is no change.
+    /// Time at which a change of the task has to be written to a store that several nodes share. `None` if no change has to be written.
     due: Option<Instant>,
     /// Whether another node has taken the task.
     is_lost: bool,
@@ -145,8 +145,8 @@ impl LiveTask {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the task as clients may see it. The task appears as running until its end has been stored. If several nodes share the store,
-    /// clients see the stored state, so that no other node shows an older one afterwards.
+    /// Returns the task as clients may see it: as running until its end is stored. If several nodes share the store, returns the stored
+    /// state, so that no node shows an older state later.
     pub(crate) fn view(&self) -> TaskView {
         let state = self.state();
         state.shown.clone().unwrap_or_else(|| state.view(&self.origin, |end| end.is_public))
@@ -207,7 +207,8 @@ impl LiveTask {
         }
     }
 
-    /// Returns the state of the task for a store that several nodes share. The caller writes it, so the changes so far are no longer due.
+    /// Returns the state of the task for a store that several nodes share. Because the caller writes this state, no earlier change has to be
+    /// written any more.
     pub(super) fn view_to_store(&self) -> TaskView {
         let mut state = self.state();
         state.due = None;

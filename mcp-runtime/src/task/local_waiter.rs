@@ -79,7 +79,7 @@ impl LiveTask {
 }
 
 impl LiveTaskState {
-    /// Returns whether clients may know the question. If several nodes share the store, the question must be there first.
+    /// Returns whether clients may see the question. If several nodes share the store, the question must be stored first.
     fn shows(&self, open: &OpenQuestion, is_shared: bool) -> bool {
         let Some(TaskState::InputRequired(shown)) = self.shown.as_ref().map(|view| &view.state)
         else {

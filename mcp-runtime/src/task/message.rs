@@ -32,7 +32,7 @@ pub(super) enum TaskMessage<'a> {
         id: Cow<'a, str>,
         #[serde(borrow)]
         name: Cow<'a, str>,
-        /// Whether the sender has asked the client. Otherwise the client has found the questions in the state of the task.
+        /// Whether the sending node has asked the client. Otherwise the client has read the questions in the state of the task.
         asked: bool,
     },
     /// A client waits for the end of the task at the sender, and can answer questions that need these capabilities.

@@ -28,8 +28,8 @@ use crate::{
     model::{Done, Level, ListKind, NeedInput, OperationResult, Question, TaskAnswer, Timestamp},
 };
 
-/// Follows a call that may become a task, until the call ends or becomes a task. With `always`, a call that ends without becoming a task is
-/// turned into an ended task, from which its client gets the result.
+/// Follows a call that may become a task, until the call ends or becomes a task. If `always` is true and the call ends before it becomes a
+/// task, creates an ended task, from which the client gets the result.
 pub(crate) fn follow(
     tasks: &Arc<Tasks>,
     dispatcher: &Arc<Dispatcher>,
@@ -387,8 +387,8 @@ impl TaskRoute {
         Self { live, asker: None, channel: None, task_channel: None }
     }
 
-    /// Sends the questions and reports of a call through this route, even if the item cannot ask or the client does not accept reports,
-    /// because a task sends its questions itself and takes its message from the reports.
+    /// Sends the questions and reports of a call through this route. This does not depend on whether the client of the call accepts
+    /// them: a task asks its questions itself, and takes its message from the reports.
     pub(crate) fn attach_to(self, caller: Caller) -> Caller {
         let route = Arc::new(self);
         Caller {

@@ -77,7 +77,8 @@ fn receive(tasks: &Arc<Tasks>, node: &TaskNode, from: NodeId, message: TaskMessa
     match message {
         TaskMessage::Changed { owner, id, version } => {
             if let Some(live) = tasks.running(&id).filter(|_| from != node.id()) {
-                // While a write runs, the lock is held. The condition of that write then shows whether another node has taken the task.
+                // If the lock is held, this node is writing the record. The condition of this write then shows whether another node has taken
+                // the task.
                 let is_taken = live.stored.try_lock().is_ok_and(|own| *own < Some(version));
                 if is_taken {
                     tracing::warn!("task `{id}` is continued by another server");
@@ -141,7 +142,7 @@ async fn work(tasks: Weak<Tasks>, mut queue: mpsc::UnboundedReceiver<TaskJob>) {
             drop(tasks);
             match done {
                 Ok(()) => break,
-                // Other errors, such as a record that cannot be read, would come again, and the next messages wait.
+                // Any other error, such as a record that cannot be read, would occur again, and the next messages would wait for ever.
                 Err(why) if why.kind() != ErrorKind::Unavailable => {
                     tracing::error!("a message of a node cannot be handled: {}", why.message());
                     break;
@@ -153,7 +154,7 @@ async fn work(tasks: Weak<Tasks>, mut queue: mpsc::UnboundedReceiver<TaskJob>) {
     }
 }
 
-/// Tells the clients of this node the stored state of a task. A client that knows this state already is not told again.
+/// Notifies the clients of this node of the stored state of a task, except clients that already know this state.
 async fn tell(tasks: &Tasks, owner: &str, id: &str) -> Result<()> {
     let view = match tasks.running(id) {
         Some(live) => live.view(),

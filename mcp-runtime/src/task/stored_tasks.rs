@@ -41,8 +41,8 @@ const MESSAGE_TTL: Duration = Duration::from_secs(60);
 
 /// Tasks in a store.
 ///
-/// Each owner has a partition. It holds two records for each task: one for the task, and one for its outcome. The first has the id of the
-/// task as its name, so that an index of ids also lists the tasks.
+/// Each owner has a partition, with two records for each task: a record of the task, and a record of its outcome. The name of the first
+/// record is the id of the task, so that an index of ids also lists the tasks.
 pub(super) struct StoredTasks(Arc<dyn Store>);
 
 /// Result of an attempt to store a task.
@@ -94,7 +94,7 @@ impl TaskRecord {
         format!("{} {expires} {finished} {}", self.created, self.json).into_bytes()
     }
 
-    /// Reads a record that [`value`](Self::value) has written. Returns `None` if something else has written it.
+    /// Reads a record that [`value`](Self::value) has written. Returns `None` if the text has another form.
     fn of(owner: &str, id: &str, record: &Record) -> Option<Self> {
         let mut parts = str::from_utf8(&record.value).ok()?.splitn(4, ' ');
         let mut part = || parts.next();

@@ -1,4 +1,4 @@
-//! This process as a node that runs tasks: commands to other nodes, and clients of this node that wait for tasks of other nodes.
+//! This process as a node that runs tasks: commands to other nodes, and requests of this node that wait for tasks of other nodes.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -78,7 +78,8 @@ impl TaskNode {
         self.node.send(Subject::Tasks, &message.write()).await.map_err(StoreError::into_error)
     }
 
-    /// Returns the nodes that are live now. Call it after the records were read whose writers may be dead.
+    /// Returns the nodes that are live now. To find out whether the writer of a record is dead, read the record first, and then call this
+    /// method.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -185,7 +186,7 @@ struct ServedWaiter {
     heard: Instant,
 }
 
-/// Time after which a client at another node that has not been registered again counts as gone.
+/// Time after which a client that waits at another node counts as gone, unless that node has registered the client again.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// Watch of a client of this node over a task that another node runs.

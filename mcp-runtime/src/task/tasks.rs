@@ -30,7 +30,7 @@ use crate::{
     unwind::{self, Panicked},
 };
 
-/// Time for which a client that cancels a task waits until a store that several nodes share has its end.
+/// Maximum time for which a client that cancels a task waits until the end is in the store that several nodes share.
 const SETTLE_LIMIT: Duration = Duration::from_secs(2);
 
 /// All tasks of a server: the tasks that run in this process, and the tasks in the store.
@@ -95,7 +95,7 @@ const PAGE: usize = 100;
 /// Shortest time to live that a client can request. With a shorter one, the task could expire before the client polls it.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// Time for which a task that this node has taken stays, if it has expired by the clock of this node alone.
+/// Time for which this node keeps a task that it has taken, if the task has expired by the clock of this node but not by that of the store.
 const SPARE: Duration = Duration::from_secs(60);
 
 impl Tasks {
@@ -291,7 +291,8 @@ impl Tasks {
             }
             if live.has_ended() {
                 let view = live.view();
-                // With a shared store, the client may repeat a request that was refused while the store was unavailable.
+                // With a shared store, a first request to cancel may have failed while the store was unavailable, so the client may repeat it
+                // without an error.
                 let is_cancelled = matches!(&view.state, TaskState::Ended(end) if matches!(**end, TaskEnd::Cancelled));
                 let may_repeat = self.is_shared() && !was_public && is_cancelled;
                 return Ok((view, is_repeated && !may_repeat));
@@ -380,7 +381,7 @@ impl Tasks {
         Ok(found)
     }
 
-    /// Tells the clients of this node the current state of a task that another node runs, unless they know it already.
+    /// Notifies the clients of this node of the current state of a task that another node runs, except clients that already know this state.
     pub(crate) fn tell(&self, id: &str, viewer: &Viewer) {
         if let Some(node) = self.node.get() {
             let (owner, id) = (viewer.owner().into(), id.into());
@@ -540,7 +541,7 @@ impl Tasks {
     ) -> Result<Option<Arc<LiveTask>>> {
         let mut expires = kept.expires.map(Timestamp);
         if kept.is_expired() {
-            // The store still has the task, so the clock of its node was behind. Clients need time to see the end.
+            // The task has not expired in the store, so the clocks differ. Clients need time to read the end of the task.
             let spare = record.view.ttl.map_or(SPARE, |ttl| ttl.min(SPARE));
             expires = Some(Timestamp::now().after(spare));
         }

@@ -119,7 +119,7 @@ impl TaskWaiter {
         }
     }
 
-    /// Waits until the task is over. Returns its end, or `None` if the task has to be looked for again.
+    /// Waits until the task is over. Returns its end, or `None` if the caller has to find the task again, because another node may run it now.
     pub(crate) async fn over(&self) -> Option<TaskView> {
         match self {
             Self::Here(waiter) => waiter.over().await,
@@ -254,7 +254,7 @@ impl Drop for RemoteWaiter {
     }
 }
 
-/// Works for a client that waits at another node: sends that node the questions that its client has to be asked.
+/// Serves a client that waits at another node: sends that node each question that it has to ask the client.
 pub(super) async fn serve(tasks: Weak<Tasks>, waiter: Waiter, to: NodeId, number: u64) {
     let name = to.to_string();
     let mut sent: Vec<Box<str>> = Vec::new();

@@ -1,4 +1,4 @@
-//! Store that delays, fails or repeats a request, for tests of what clients are told meanwhile.
+//! Store that delays, fails or repeats a request, for tests of the answers that clients get meanwhile.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},

@@ -6,7 +6,7 @@
 //! | [`assert_builds!`] | that the server can be built, without starting it |
 //! | [`assert_contract!`] (feature `contract`) | that the server still keeps the contract in its lock file |
 //! | [`store_suite!`] (feature `store-suite`) | that a [store](crate::store::Store) of your own does what the server relies on |
-//! | [`FaultyStore`] (feature `store-suite`) | what clients are told while a store delays, fails or repeats a request |
+//! | [`FaultyStore`] (feature `store-suite`) | answers that clients get while a store delays, fails or repeats a request |
 //!
 //! The client needs a tokio runtime, as in a `#[tokio::test]`. Add `tokio` (with the features `macros` and `rt`) and `serde_json` to your
 //! dev-dependencies. Build the server in a function, so that `main` and the tests use the same server.

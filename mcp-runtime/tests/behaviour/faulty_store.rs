@@ -1,5 +1,5 @@
-//! Clients of a server whose store delays, fails or repeats a request, once for each request of a scenario and each fault. A second server with
-//! the same data shows what the store holds.
+//! Each test runs a scenario once for every request that the scenario sends to the store, and for every fault. The store delays, fails or
+//! repeats this request. A second server with the same data shows what the store holds.
 
 use std::{sync::Arc, time::Duration};
 
@@ -85,7 +85,7 @@ async fn a_client_is_told_of_no_task_and_no_result_that_the_store_does_not_hold(
             untold += usize::from(!run_task(Some((number, fault))).await.1);
         }
     }
-    // The client is told of no task if the request fails that stores the task. Two of the faults let a request fail.
+    // If the request fails that stores the task, the client gets an error and no task. Two of the faults let a request fail.
     assert!((1..=4).contains(&untold), "{untold}");
 }
 

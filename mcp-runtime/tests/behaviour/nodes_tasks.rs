@@ -25,7 +25,7 @@ use crate::support::{both_eras_paused, pass};
 const V4: Revision = Revision::V2025_11_25;
 const V5: Revision = Revision::V2026_07_28;
 
-/// Time that a command to the store takes on its way there, and on its way back.
+/// Time that a command takes to the store, and that the reply takes back.
 const WAY: Duration = Duration::from_millis(1);
 
 /// Time after which a change has reached all nodes.
@@ -444,7 +444,7 @@ both_eras_paused! {
             check_stopped(&mut two, &id).await;
             assert_eq!(diary.count("begun"), 3);
             let ended = get(&mut two, &id).await;
-            // A node that does not hear of its successor learns of it by its next write.
+            // A node that misses the message of its successor notices the successor at its next write.
             stores[0].is_deaf.store(is_deaf, Ordering::SeqCst);
             stores[0].cut_off(false);
             pass(Duration::from_secs(10)).await;

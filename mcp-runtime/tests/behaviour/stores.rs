@@ -1,4 +1,4 @@
-//! Behaviour that the stores of this crate guarantee, beyond that of every store.
+//! Behaviour that the stores of this crate guarantee, but that the trait `Store` does not require.
 
 use std::time::Duration;
 

@@ -14,8 +14,8 @@
 //! | `{"end": true}` | the server ends the stream; only comments may come before |
 //! | `{"hang_up": "a"}` | the client closes this connection |
 //! | `{"pass": 15}` | the clock jumps by this number of seconds, with a short rest before and after |
-//! | `{"stop": true}` | the server is told to stop |
-//! | `{"revision": ".."}` | from here on the client uses another revision, whose schema judges the server |
+//! | `{"stop": true}` | the test stops the server |
+//! | `{"revision": ".."}` | from here on the client uses another revision, and the messages of the server must match its schema |
 //! | `{"defaults": "none"}` | the default headers of requests: `modern`, `legacy` or `none` |
 //!
 //! A line with `"since"` applies only from that revision on, and a line with `"until"` only up to it.

@@ -374,9 +374,9 @@ struct ObjectAccess<'r, 'de, 'a> {
 }
 
 impl ObjectAccess<'_, '_, '_> {
-    /// Notes a member that its struct has skipped, unless the struct has such a field. Serde writes the name of a struct with
-    /// `#[serde(tag = "…")]` into the tag and skips the tag when it reads the struct, so such a member is known too. `at` is the index of
-    /// the member's value.
+    /// Records a skipped member as an unknown argument. A member is known if the struct has a field of this name. It is also known if its
+    /// value is the name of the struct: with `#[serde(tag = "…")]`, serde writes this name into the tag, and skips the tag when it reads
+    /// the struct. `at` is the index of the value.
     #[cold]
     fn note_skipped(&mut self, at: usize) {
         let Some(Owner { name, fields }) = self.owner else { return };

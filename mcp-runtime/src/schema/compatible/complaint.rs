@@ -38,8 +38,8 @@ pub(crate) fn complaints(schema: &Value, side: SchemaSide) -> Vec<Complaint> {
         let others: Vec<RewriteRule> = [&RULES[..at], &RULES[at + 1..]].concat();
         let alone = first_difference(&untouched, &by(std::slice::from_ref(rule)));
         if let Some(place) = alone.or_else(|| first_difference(&by(&others), &rewritten)) {
-            // Models do not read the schema of a result, and clients use it only to validate results. So only a rule of these three stages
-            // can complain that clients reject it.
+            // For a result, only rules about the dialect, references and recursion report that a client rejects the schema. The other
+            // rules exist for models, which do not read the schema of a result. Clients use it only to validate results.
             let matters = side == SchemaSide::Argument
                 || matches!(
                     rule.stage,

@@ -148,8 +148,8 @@ fn member_value(
     Some((made, is_optional))
 }
 
-/// Returns the schema of a constant node in the compatible form. The rules are applied to the whole schema later, and leave this part
-/// unchanged.
+/// Returns the schema of a node that constants describe completely. The schema is already in the compatible form, so the rules of
+/// `schema/compatible`, which later run on the whole schema, do not change it.
 fn constant(node: &Node, side: SchemaSide, notes: &Notes<'_>) -> Value {
     let mut text = vec![0; len(node, side, notes)];
     render::write(&mut Out::new(&mut text), node, side, notes);
@@ -196,8 +196,8 @@ impl<T: JsonSchema> LazyLevel for &OfSchemars<T> {
     }
 }
 
-/// Fallback for a type that is not known to be `JsonSchema`, as in a generic struct. In this case schemars describes the whole type that
-/// contains it.
+/// Fallback for a type for which the compiler cannot see that it implements `JsonSchema`, as in a generic struct. In this case schemars
+/// describes the whole type that contains it.
 pub trait UnfitLazyLevel {
     fn ask(&self, _: &mut SchemaGenerator) -> Option<SchemarsAnswer> {
         None

@@ -295,8 +295,8 @@ enum Overdue {
 
 impl Deadlines {
     /// Creates the deadlines. `timers` is the runtime that drives the timer, which may be a different runtime from the one that serves the
-    /// connection. In that case, the thread that serves the connection has no timer for the deadlines, so while it is idle, it waits for
-    /// events without a timeout, and the system need not set a hardware timer for it.
+    /// connection. In that case, the thread that serves the connection has no timer for the deadlines. While it is idle, it waits for
+    /// events without a timeout, so the system need not set a timer for it.
     fn new(limits: &Limits, timers: &Handle, alarm: &Arc<Alarm>, task: &Waker) -> Self {
         let _entered = timers.enter();
         let shortest = limits.body_time.min(limits.write_time).min(limits.connection_idle);

@@ -80,8 +80,8 @@ impl ConnectionState {
         spare.unwrap_or_else(new)
     }
 
-    /// Keeps a peer for the next request. If this is not the last reference to the peer, or if its outbox is not empty, cancels the calls
-    /// of the peer instead.
+    /// Keeps a peer for the next request, if this is the last reference to the peer and its outbox is empty. Otherwise cancels the calls
+    /// of the peer.
     #[inline]
     pub(super) fn keep_peer(&self, mut peer: Peer) {
         if peer.is_free() {

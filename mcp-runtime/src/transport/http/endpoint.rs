@@ -101,7 +101,7 @@ impl Endpoint {
         &self.service.limits
     }
 
-    /// Begins the time in which the server still accepts connections, although it is not ready any more.
+    /// Begins the drain: the server still accepts connections, but `/readyz` reports that it is stopping.
     pub(super) fn begin_drain(&self) {
         self.is_draining.store(true, Ordering::Release);
     }
@@ -185,12 +185,13 @@ impl Endpoint {
         }
     }
 
-    /// Ends some sessions of the tenant with the most sessions, for a tenant that has less than an equal part. Only sessions that are not
-    /// in use are ended, the longest idle first. Returns whether any session was ended.
+    /// Makes room for a session of `tenant`, if this tenant has less than an equal part of all sessions. Ends some sessions of the tenant
+    /// with the most sessions. Only sessions that are not in use are ended, the longest idle first. Returns whether any session was
+    /// ended.
     fn displace_for(&self, tenant: &Arc<Tenant>) -> bool {
         let (all, held) = (self.limits().sessions, tenant.held(Pool::Sessions));
-        // An equal part is at most half of all sessions, so a tenant that holds half of them has no right to more. The check also spares a
-        // search for each retry of a refused request, because a client that retries usually holds more than half.
+        // An equal part is at most half of all sessions, so a tenant that holds half of them has no right to more. A client whose request
+        // was refused, and which tries again, usually holds more than half. For such a client, this check avoids a search at each attempt.
         if held >= all / 2 {
             return false;
         }

@@ -121,7 +121,7 @@ impl ExpiryTimer {
         }
         while self.0.as_mut().poll(cx).is_ready() {
             match lifetime.left() {
-                // The timer has fired too early: the client has presented a newer token, or the system clock differs from the timer.
+                // The timer has fired too early, because the client has presented a newer token, or because the system clock was changed.
                 Some(left) if !left.is_zero() => self.0.as_mut().reset(Instant::now() + left),
                 Some(_) => return Poll::Ready(()),
                 None => return Poll::Pending,

@@ -99,8 +99,8 @@ impl RequestBody for QuietBody {
     /// Spawns a tokio task that reads until the body or the connection ends. If the client does not send the rest, the deadline for the
     /// head of a request ends the connection.
     fn drain(self, activity: &Arc<ActivityClock>) -> bool {
-        // The new tokio task takes the pieces that the task of the connection sends. The connection has to be woken for each piece taken,
-        // so the new task reads the inner body, which does not suppress wakeups.
+        // The task of the connection sends the next piece only after it was woken. `QuietBody` suppresses this wakeup while the
+        // connection itself takes the pieces. Here another tokio task takes them, so it reads the inner body.
         let (Self(mut body), activity) = (self, activity.clone());
         tokio::spawn(async move {
             // hyper ends the channel of a body only with the next request, so its last frame is recognized by the length of the body.

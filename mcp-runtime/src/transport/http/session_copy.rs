@@ -16,7 +16,7 @@ use crate::{
 pub(super) struct SessionCopy {
     /// Name of the caller that began the session.
     caller: Box<str>,
-    /// Time until which this node need not look into the store, in milliseconds since the start.
+    /// Time until which this node need not read the store, in milliseconds since the start.
     pub(super) fresh_until: AtomicU64,
     /// Newest settings that this node has seen.
     known: Mutex<StoredSettings>,
@@ -24,7 +24,7 @@ pub(super) struct SessionCopy {
     pub(super) client: AtomicU64,
     /// Newest version of the record `hearing` that this node knows.
     pub(super) heard: AtomicU64,
-    /// Time after which this node renews the lease on the place of the session, in milliseconds since the start.
+    /// Time after which this node has to renew the leases on the places of the session, in milliseconds since the start.
     pub(super) renewed_at: AtomicU64,
     pub(super) budget: MessageBudget,
     /// Locked while this node changes the settings in the store.
@@ -49,7 +49,7 @@ impl SessionCopy {
         &self.caller
     }
 
-    /// Takes over settings, and passes them to `apply`, unless they are older than those that this node knows.
+    /// Takes over settings from the store, and passes them to `apply`, unless this node already knows newer settings.
     pub(super) fn learn(&self, loaded: StoredSettings, apply: impl FnOnce(&SessionSettings)) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if loaded.version > known.version {
@@ -62,8 +62,8 @@ impl SessionCopy {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes over a change of another node, and passes the settings to `apply` unless this node knows newer ones. Returns `false` if this
-    /// node has missed an earlier change.
+    /// Takes over a change that another node has announced, and passes the new settings to `apply`, unless this node already knows newer
+    /// settings. Returns `false` if this node has missed an earlier change.
     pub(super) fn follow(&self, new: &StoredChange, apply: impl FnOnce(&SessionSettings)) -> bool {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.version > new.before {
@@ -78,12 +78,12 @@ impl SessionCopy {
         true
     }
 
-    /// Lets the next request of the session look into the store.
+    /// Makes the next request of the session read the store.
     pub(super) fn distrust(&self) {
         self.fresh_until.store(0, Ordering::Relaxed);
     }
 
-    /// Lets the next request of the session take over the settings in the store, whatever their version is.
+    /// Makes the next request of the session take over the settings in the store, independently of their version.
     pub(super) fn distrust_settings(&self) {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).version = 0;
         self.distrust();

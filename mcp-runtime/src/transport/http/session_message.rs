@@ -43,8 +43,8 @@ pub(super) enum SessionMessage<'a> {
     Posted(&'a str, #[serde(borrow)] Cow<'a, str>),
     /// Like `Posted`, for a message in the record with this name.
     Stored(&'a str, #[serde(borrow)] Cow<'a, str>),
-    /// The client of this session of protocol revision 2024-11-05 has posted a message to the sender, which has stored it in the record
-    /// with this number. The message has so many bytes.
+    /// The client of this session of protocol revision 2024-11-05 has posted a message to the sending node, which has stored it in a
+    /// record. The numbers are the number of this record and the size of the message in bytes.
     Relayed(&'a str, u64, usize),
 }
 
@@ -59,8 +59,8 @@ pub(super) struct StoredChange {
 }
 
 impl StoredChange {
-    /// Divides a change of the record from the version `before` to the version `after` into parts, which have no more than [`LONG`] bytes
-    /// each. Only a part with a single URI may be longer.
+    /// Divides a change of the settings into parts of at most [`LONG`] bytes each. Only a part with a single URI may be longer. `before`
+    /// and `after` are the versions of the record before and after the change.
     pub(super) fn parts(before: u64, after: u64, change: SettingsChange) -> Vec<Self> {
         let parts = change.parts(LONG).into_iter();
         let mut parts: Vec<_> =
@@ -98,9 +98,9 @@ impl MessageBudget {
     }
 }
 
-/// Returns the time from which the message after one of this many bytes may pass. `at` is the time from which this message may pass. Returns
-/// `None` if this message would wait for too long. A message may be larger than the budget, and then the next one waits. All times are in
-/// microseconds.
+/// Returns the time from which the next message may pass, after a message of this many bytes. `at` is the time from which the message itself
+/// may pass. Returns `None` if the message would wait for too long. A message may be larger than the budget: the next message then waits.
+/// All times are in microseconds.
 fn next_pass(at: u64, now: u64, bytes: usize) -> Option<u64> {
     let begin = at.max(now.saturating_sub(SAVED));
     let cost = (bytes as u64).saturating_mul(EVERY) / LONG as u64;

@@ -32,7 +32,7 @@ use crate::{
 const TRIES: usize = 60;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Returns the session that a request names, if this node has to look into the store before it handles the request.
+/// Returns the session of a request, if this node has to read the store before it handles the request.
 pub(super) fn to_refresh(endpoint: &Endpoint, head: &Head<'_>) -> Option<SessionId> {
     let shared = endpoint.shared.as_ref()?;
     let version = head.version.first.and_then(|version| version.to_str().ok());
@@ -84,7 +84,7 @@ pub(super) async fn refresh(
     session.peer.restore(&loaded.client);
     // If another request has added the session in the meantime, that copy stays.
     if endpoint.sessions.insert(Arc::new(session)) {
-        // This node may have had an earlier copy. The tokio task that logged the messages of that copy has ended.
+        // If this node had an earlier copy, the tokio task that logged the messages of that copy has ended.
         shared.end_log(id);
     }
     if let Some(session) = endpoint.sessions.find(id) {
@@ -186,8 +186,8 @@ pub(super) fn move_hearing(
     session.peer.set_hears(hears);
 }
 
-/// Reads the records `hearing` and `settings` of the sessions to whose clients this node sends the messages that belong to no request. Called
-/// when this node may have missed changes of these records.
+/// Reads the records `hearing` and `settings` of some sessions: those whose clients get the messages that belong to no request from this
+/// node. Called when this node may have missed changes of these records.
 pub(super) async fn check_hearing(endpoint: Arc<Endpoint>) {
     let Some(shared) = &endpoint.shared else { return };
     let mut hearing = Vec::new();
@@ -203,7 +203,8 @@ pub(super) async fn check_hearing(endpoint: Arc<Endpoint>) {
             Err(why) => tracing::warn!("two nodes may send a client the same messages: {why}"),
         }
         if session.peer.hears() {
-            // A client that subscribes at other nodes sends no request here that would read its settings.
+            // The client may send its requests, such as subscriptions, only to other nodes. Then no request at this node would read the
+            // settings.
             reload(endpoint.clone(), session).await;
         }
     }
@@ -267,7 +268,8 @@ pub(super) async fn keep_used(endpoint: Weak<Endpoint>, every: Duration) {
         if let Err(why) = shared.keep_streams().await {
             tracing::warn!("streams in use may expire: {why}");
         }
-        // The client may use the session at other nodes only. If this node dropped its copy, no node would log the messages of the session.
+        // The client may send its requests only to other nodes. If this node dropped its copy as unused, no node would log the messages of the
+        // session that belong to no request.
         match shared.are_heard(hearing.iter().map(|session| session.id())).await {
             Ok(heard) => {
                 hearing.iter().zip(heard).filter(|of| of.1).for_each(|of| of.0.touch());

@@ -85,7 +85,7 @@ async fn pass_on_later(endpoint: Arc<Endpoint>, id: SessionId, body: String) {
     tracing::warn!("a message of a client is lost, because the store is not available");
 }
 
-/// Answers a message at this node. Settings that it changes are stored before the client gets the answer.
+/// Answers a message at this node. If the message changes settings, they are stored before the client gets the answer.
 fn handle_here(
     state: &ConnectionState,
     session: Arc<HttpSession>,
@@ -211,7 +211,8 @@ async fn get(
         shared.send(&resumed).await.map_err(unavailable)?;
     } else {
         if !session.peer.hears() {
-            // The previous sender then appends its unsent messages to the log. They follow the event at which this reader begins.
+            // The node that has sent these messages so far then appends its unsent messages to the log, after the event at which this reader
+            // begins.
             shared.hear(id).await.map_err(unavailable)?;
         }
         shared_copies::log_messages(shared, &session);
@@ -298,7 +299,8 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
             shared_copies::move_hearing(shared, &session, from, version);
         }
         SessionMessage::Posted(_, body) => handle(endpoint, &session, body.as_bytes()),
-        // Long messages are answers to questions. If no call of the session runs here, this node waits for no answer.
+        // A long message can only be an answer to a question. If no call of the session runs at this node, the node waits for no answer, and
+        // does not read the message.
         SessionMessage::Stored(_, name) if session.peer.in_flight() > 0 => {
             tokio::spawn(handle_stored(endpoint.clone(), session, name.into_owned()));
         }

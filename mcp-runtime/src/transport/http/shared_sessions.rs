@@ -98,7 +98,7 @@ impl SharedSessions {
         StreamLog::new(&self.node, id.partition(), number, bounds, &self.is_closing)
     }
 
-    /// Lets the streams whose calls are cancelled from now on end with errors, because this node stops.
+    /// Records that this node stops. From now on, the streams of cancelled calls end with errors.
     pub(super) fn begin_close(&self) {
         self.is_closing.store(true, Ordering::Relaxed);
     }
@@ -173,7 +173,7 @@ impl SharedSessions {
         }
     }
 
-    /// Ends the reader of a stream at this node, because a reader at another node has replaced it.
+    /// Ends the reader of a stream at this node, because the client now reads the stream at another node.
     pub(super) fn detach(&self, id: &SessionId, stream: u64) {
         if let Some(previous) = self.readers().remove(&(*id, stream)) {
             previous.end();
@@ -208,7 +208,7 @@ impl SharedSessions {
         self.copies().remove(id);
     }
 
-    /// Lets the next request of each session look into the store.
+    /// Makes the next request of each session read the store.
     pub(super) fn distrust_all(&self) {
         self.copies().values().for_each(|copy| copy.distrust());
     }
@@ -219,8 +219,8 @@ impl SharedSessions {
         self.logged().retain(|id, _| is_used(id));
     }
 
-    /// Remembers a session that this node has loaded, and passes its client and its settings to `replace` and `apply`. If another request has
-    /// loaded the session at the same time, the newest of both stay.
+    /// Adds the copy of a session that this node has loaded, and passes its client and its settings to `replace` and `apply`. If another
+    /// request has loaded the session at the same time, the newer client and the newer settings stay.
     pub(super) fn remember_loaded(
         &self,
         id: &SessionId,
@@ -461,8 +461,8 @@ impl SharedSessions {
         Ok(true)
     }
 
-    /// Takes over a change of the settings that another node has stored, and passes the settings to `apply` if they are new. Returns
-    /// `false` if this node has missed an earlier change, and has to read the settings.
+    /// Takes over a change of the settings that another node has announced, and passes the settings to `apply` if they are new.
+    /// Returns `false` if this node has missed an earlier change, so that it has to read the settings.
     pub(super) fn follow(
         &self,
         id: &SessionId,
@@ -544,8 +544,9 @@ impl SharedSessions {
                 let Some(Output::Version(version)) = outputs.last() else { break };
                 copy.learn(StoredSettings { settings, version: *version }, apply);
                 let (session, has_other_level) = (id.to_string(), change.has_other_level());
-                // Any later update of a resource comes after this message in the log, so the node that notifies the client knows the
-                // subscription by then. The message has only the difference, because a client may change many settings often.
+                // This message is in the log before any later update of a resource. The node that notifies the client therefore
+                // knows the subscription when it reads the update. The message has only the changed settings, because a client may
+                // change its settings often and may have many.
                 for part in StoredChange::parts(known.version, *version, change) {
                     self.send(&SessionMessage::Changed(&session, part)).await?;
                 }

@@ -62,7 +62,7 @@ struct AppendingLines {
     appending: Appending,
 }
 
-/// Writer of the log of a stream: it appends the messages of an outbox, and numbers them for a client that reads along.
+/// Writer of the log of a stream. It appends the messages of an outbox, and returns them as events with ids for the connected client.
 struct LogWriter {
     log: StreamLog,
     kept: KeptEvents,
@@ -262,8 +262,8 @@ impl AttachedReader {
         }
     }
 
-    /// Returns the transaction that keeps the stream of an answer from expiring while its calls send nothing. A stream whose client has left
-    /// is kept by the tokio task that appends its messages.
+    /// Returns the transaction that keeps the stream of an answer from expiring while its calls send nothing. After the client has
+    /// disconnected, the tokio task that appends the messages does this instead.
     pub(super) fn keeping(&self) -> Option<Transaction> {
         let Self::Answer(writer) = self else { return None };
         writer.upgrade()?.lock().as_mut().map(LogWriter::keeping)
@@ -290,7 +290,7 @@ impl AnswerWriter {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Appends the remaining messages to the log in a tokio task of its own, because a client that reads slowly would hold them up.
+    /// Appends the remaining messages to the log in a tokio task of its own. Otherwise a client that reads slowly would delay them.
     fn release(&self) {
         if let Some(writer) = self.lock().take() {
             tokio::spawn(writer.pump());
@@ -388,7 +388,8 @@ pub(super) struct LogReader {
 }
 
 impl LogReader {
-    /// Reads the events after the event `after`. `opened` is the version of the record `delivered`, and `None` unless this is stream 0.
+    /// Reads the events after the event `after`. `opened` is the version of the record `delivered` for stream 0, and `None` for any other
+    /// stream.
     pub(super) fn new(
         log: StreamLog,
         (after, opened): (u64, Option<u64>),

@@ -39,7 +39,8 @@ pub(super) fn end_after_gap(endpoint: &Endpoint) {
 
 async fn handle_all(endpoint: Arc<Endpoint>, session: Arc<SseSession>) {
     let Some(shared) = &endpoint.shared else { return };
-    // A record is removed after its message was handled, because the answer to a read may be lost.
+    // A record is removed only after its message was handled. If reading removed it, the message would be lost together with a lost reply of the
+    // store.
     let (mut removals, mut has_lost) = (Vec::new(), false);
     loop {
         let Some((message, size)) = session.relayed().next() else { break };

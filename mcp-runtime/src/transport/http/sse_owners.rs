@@ -28,8 +28,8 @@ const KEPT: Duration = Duration::from_secs(60);
 /// Time between two renewals of the records of a node.
 const RENEWAL: Duration = Duration::from_secs(20);
 
-/// Time between two looks whether the records have to be renewed. They are renewed early after the store was away, because it may have lost
-/// them.
+/// Time between two checks whether the records have to be renewed. After the store was unavailable, they are renewed early, because the
+/// store may have lost them.
 const LOOK: Duration = Duration::from_secs(3);
 
 /// Time for which a node that stops waits until its records are removed.
@@ -120,7 +120,8 @@ impl SseOwners {
         };
         match owner {
             None => self.node.has_renewed_records().map(|()| None),
-            // The node took its lease before it wrote the record, and the client knows the id from the node, so the lease is not too new.
+            // A live node is in the list of leases, even if the store made the list before it read the record: the node took its lease before
+            // it wrote the record, and told the client the id of the session only after that.
             Some(owner) => Ok(self.node.is_live(owner.node, listed)?.then_some(owner)),
         }
     }
@@ -169,7 +170,8 @@ impl SseOwners {
         }
     }
 
-    /// Executes transactions, and returns whether the store has answered. If it has not, the records that were to be removed expire.
+    /// Executes transactions, and returns whether the store has answered. If it has not answered, records that should have been removed stay
+    /// until they expire.
     async fn write(&self, transactions: Vec<Transaction>) -> bool {
         for some in transactions.chunks(BATCH) {
             if let Err(why) = storage::execute(&**self.node.store(), some.to_vec()).await {

@@ -1,5 +1,5 @@
-//! Messages of clients of protocol revision 2024-11-05 that arrive at another node than that of their stream. They are passed on through the
-//! store that the nodes share.
+//! Messages of clients of protocol revision 2024-11-05 that arrive at another node than the node of their stream. That node gets them
+//! through the shared store.
 
 use std::{borrow::Cow, net::IpAddr, sync::Arc, time::Duration};
 
@@ -32,12 +32,12 @@ use crate::{
 /// Time for which a message is kept for the node of its stream.
 pub(super) const KEPT: Duration = Duration::from_secs(60);
 
-/// Rate of the messages of a session that are passed on, and time by which messages may come early. A client that posts more of them
-/// waits, so that it does not push messages of others out of the log of the nodes.
+/// Rate at which messages of a session are passed on: the time between two messages, and the time by which a message may come early.
+/// A client that posts more messages has to wait, so that it does not push messages of other clients out of the log of the nodes.
 const INTERVAL: Duration = Duration::from_millis(2);
 const SLACK: Duration = Duration::from_millis(512);
 
-/// Number of attempts to pass a message on at this rate. More of them would let a client that posts many messages keep the store busy.
+/// Maximum number of attempts to pass a message on at this rate. With more attempts, a client that posts many messages could overload the store.
 const ATTEMPTS: u32 = 3;
 
 /// Number of messages that wait together for their last attempt.
@@ -140,7 +140,7 @@ struct RelayedSender<'a> {
     principal: Cow<'a, str>,
     /// Authorization of the caller, without its token.
     authorization: Option<Cow<'a, str>>,
-    /// Whether the token may be revoked before it expires. Only the node that has verified the token notices that.
+    /// Whether the token may be revoked before it expires. Only the node that has verified the token notices a revocation.
     is_revocable: bool,
     address: Option<IpAddr>,
 }

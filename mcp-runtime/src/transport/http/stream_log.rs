@@ -57,7 +57,7 @@ pub(super) struct StreamLog {
 /// Record of a stream that answers requests.
 #[derive(Serialize, Deserialize)]
 struct StreamRecord {
-    /// Node that runs the calls. Empty after the calls have been answered for a node that has died.
+    /// Id of the node that runs the calls. Empty if that node has died, and another node has answered the calls.
     node: String,
     /// Ids of the requests, as JSON texts.
     requests: Vec<String>,
@@ -125,7 +125,7 @@ impl StreamLog {
 
     /// Executes the operations `first`, and appends messages, each with its newline, in the same transaction. The log keeps at most `most`
     /// events. `ordinal` is the number of events that this writer has appended before. Returns the ids of the events. If the messages are
-    /// appended again after an error, with the same ordinal, readers skip those that come twice.
+    /// appended again after an error, with the same ordinal, readers skip repeated messages.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -151,7 +151,7 @@ impl StreamLog {
         Ok(outputs.into_iter().filter_map(id).collect())
     }
 
-    /// Returns the operation that removes all events. It is for a log with a gap, over which no client may resume.
+    /// Returns the operation that removes all events. It is for a log with missing events, so that no client resumes the stream without them.
     pub(super) fn clearing(&self) -> StoreOperation {
         StoreOperation::Clear { log: self.name() }
     }
@@ -229,7 +229,7 @@ impl StreamLog {
             (0, [first, ..]) => self.number == 0 || ordinal(first) == 1,
             (_, [first, ..]) if first.id == after + 1 => true,
             (_, [first, next, ..]) if first.id == after && next.id != after + 1 => {
-                // The store may have lost events between the two. Only a stream with one writer shows whether it has.
+                // The store may have lost events between these two. Only a stream with a single writer has ordinals that show this.
                 self.number == 0 || [0, ordinal(first) + 1].contains(&ordinal(next))
             }
             (_, [first, ..]) => first.id == after,
@@ -246,9 +246,9 @@ impl StreamLog {
         })
     }
 
-    /// Stores the id of the last event that the client has received, for the case that the client reconnects without naming an event.
-    /// `version` is the version of the record that [`open_delivered`](Self::open_delivered) has returned. If the record has another
-    /// version, this method does nothing, because the session has ended or the client has opened a further stream.
+    /// Stores the id of the last event that the client has received, for a client that reconnects without `Last-Event-ID`. `version`
+    /// is the version of the record that [`open_delivered`](Self::open_delivered) has returned. If the record has another version,
+    /// this method does nothing, because the session has ended or the client has opened a further stream.
     pub(super) async fn set_delivered(self, event: u64, version: u64) {
         let (value, condition) = (event.to_string().into_bytes(), Condition::Version(version));
         let put = StoreOperation::put(DELIVERED, value, self.ttl, condition);
@@ -257,8 +257,8 @@ impl StreamLog {
         }
     }
 
-    /// Records that the client has opened stream 0. Returns the event after which a client continues that names no event, and the version
-    /// of the record for [`set_delivered`](Self::set_delivered).
+    /// Records that the client has opened stream 0. Returns the event after which a client without `Last-Event-ID` continues, and the
+    /// version of the record for [`set_delivered`](Self::set_delivered).
     ///
     /// The event is the last event that the client has received. It is 0 if the client opens this stream for the first time. If the
     /// previous reader of the stream has not ended yet, it is the last event of the log.
@@ -280,15 +280,16 @@ impl StreamLog {
         }
     }
 
-    /// Follows the log, from an event that shows which of those after the event `after` come twice.
+    /// Follows the log. Begins so early that the reader knows the ordinals before the event `after`, and can skip events that come twice.
     pub(super) fn follow(&self, after: u64) -> Box<dyn Follower> {
-        // The event itself has the ordinal of its only writer. The last ordinal of each of several writers is anywhere before the event.
+        // In a stream with one writer, the event `after` has the last ordinal. With several writers, the last ordinal of each of them may be in
+        // any earlier event.
         let after = if self.number == 0 { 0 } else { after.saturating_sub(1) };
         self.node.store().follow(&self.partition, &self.name(), after)
     }
 
-    /// Answers the requests of the stream, and ends it, if the node that runs their calls has died. If several nodes call this at the same
-    /// time, one of them answers. Returns `false` if the store has no such stream.
+    /// If the node that runs the calls of the stream has died, answers their requests, and ends the stream. If several nodes call this
+    /// method at the same time, only one of them answers. Returns `false` if the store has no such stream.
     ///
     /// # Errors
     /// Fails if the store is unavailable.
@@ -314,8 +315,8 @@ impl StreamLog {
         Ok(Some((serde_json::from_slice(&value).unwrap_or_else(|_| damaged()), version)))
     }
 
-    /// Answers the requests without a response, whose calls do not run any more, and ends the stream. Does nothing if the record has
-    /// another version, because a node has answered them.
+    /// Answers each request that has no response yet with an error, because its call no longer runs. Then ends the stream. Does
+    /// nothing if the record has another version, because another node has answered these requests.
     async fn answer_rest(
         &self,
         StreamRecord { mut requests, .. }: StreamRecord,
@@ -353,7 +354,8 @@ fn ordinal(event: &LogEvent) -> u64 {
     place(event).1
 }
 
-/// Returns the node that has written an event, if the stream has several writers, and the ordinal of the event, or 0 if it has none.
+/// Returns the node that has written an event, and the ordinal of the event. The node is `None` if the stream has a single writer. The ordinal
+/// is 0 if the event has none.
 fn place(event: &LogEvent) -> (Option<NodeId>, u64) {
     let place = event.value.split(|byte| *byte == b' ').next().unwrap_or_default();
     let place = str::from_utf8(place).unwrap_or_default();
@@ -365,7 +367,7 @@ fn place(event: &LogEvent) -> (Option<NodeId>, u64) {
 /// Finds events that come twice, because a writer has appended them again after an error.
 #[derive(Default)]
 pub(super) struct SeenEvents {
-    /// Last ordinal, if the stream has one writer, and of each writer, if it has several.
+    /// Last ordinal of a stream with one writer. `last_of` has the last ordinal of each writer of a stream with several writers.
     last: u64,
     last_of: HashMap<NodeId, u64>,
 }

@@ -87,7 +87,7 @@ pub(super) type Gate = tokio::sync::Mutex<Option<Instant>>;
 
 /// Authorization of a token, as far as a node knows it without asking the store.
 pub(super) enum Known {
-    /// The token is good, or is not.
+    /// Authorization of the token, or `None` if the token is not valid.
     Fresh(Option<Authorization>),
     /// The grant must be read.
     Stale {

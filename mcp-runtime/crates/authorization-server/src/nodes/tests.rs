@@ -427,7 +427,7 @@ async fn ending_all_logins_of_a_user_reaches_every_node() {
     let refused = a.add_code(code("ada"), since).await.unwrap_err();
     assert_eq!(refused.error, "access_denied");
     assert!(a.add_code(code("bob"), since).await.is_ok());
-    // A login that begins now is good at both nodes.
+    // A login that begins now is valid at both nodes.
     for node in [&a, &b] {
         let since = node.login_start().await.unwrap();
         let text = node.add_code(code("ada"), since).await.unwrap();

@@ -326,7 +326,7 @@ proptest! {
         }
     }
 
-    /// A change of an argument is judged like the reverse change of a result. Removed members are an exception, because their absence is
+    /// A change of an argument counts like the reverse change of a result. Removed members are an exception, because their absence is
     /// breaking for arguments and for results. Undeclared members are another exception, because their rejection is reported only for
     /// arguments.
     #[test]

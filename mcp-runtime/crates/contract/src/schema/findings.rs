@@ -111,7 +111,8 @@ impl JudgedMismatch {
     }
 }
 
-/// Finds renamed members: an object has lost one member and gained another, and the two are alike. Removes both from `judged`.
+/// Finds renamed members: an object has lost a member and got another one with a similar name. If there is only one lost and one new member, the
+/// same type is enough. Removes both from `judged`.
 fn take_renamed(judged: &mut Vec<JudgedMismatch>) -> Vec<SchemaFinding> {
     let mut renamed = Vec::new();
     let gone: Vec<ValuePath> =
