@@ -125,8 +125,8 @@ impl ServerNode {
         let _ = self.state.on_loss.set(Box::new(handler));
     }
 
-    /// Adds a handler that learns that the store may have lost records while nodes live: it has lost its data, or this node could not renew
-    /// them in time. A handler must not add another one.
+    /// Adds a handler that is called when the store may lack records that live nodes renew: because the store has lost its data, or because
+    /// this node could not renew the records in time. A handler must not add another one.
     pub(crate) fn on_reset(&self, handler: impl Fn() + Send + Sync + 'static) {
         let handlers = &self.state.on_reset;
         handlers.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(handler));
@@ -509,7 +509,8 @@ impl NodeState {
         }
     }
 
-    /// Logs an error of the store, at most once in ten seconds. The log says elsewhere that the store is unavailable.
+    /// Logs an error of the store, at most once in ten seconds. `MeasuredStore` logs that the store is unavailable or full, so here this is
+    /// only a debug event.
     fn complain(&self, what: &str, why: &StoreError) {
         if why.is_unavailable() || why.is_full() {
             return tracing::debug!("{what}: {why}");

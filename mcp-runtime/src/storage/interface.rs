@@ -67,9 +67,11 @@ pub trait Store: Send + Sync + 'static {
     note = "`Store::follow` returns a type of the store with `impl Follower`, in a `Box`"
 )]
 pub trait Follower: Send {
-    /// Waits for the next event. If events were dropped before the follower could return them, it goes on with the first one that is still
-    /// there, and the id of that event shows the gap. A log that was cleared or has expired, or that may have lost its last events, goes on with
-    /// higher ids, so that it shows a gap too.
+    /// Waits for the next event. If events were dropped before the follower could return them, the follower continues with the first event
+    /// that is still there, and the id of that event shows the gap.
+    ///
+    /// If the log was cleared, has expired, or may have lost its last events, its next event has a higher id than any event before. The
+    /// follower returns this event, and the server sees the gap.
     ///
     /// # Cancel safety
     /// If the future is dropped, no event is lost: the next call returns it.
