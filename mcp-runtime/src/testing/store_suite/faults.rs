@@ -7,11 +7,12 @@ use tokio::sync::Semaphore;
 
 use super::until;
 use crate::{
-    Builder, Context, Handle, Tool,
-    builder::items,
+    builder::{Builder, items},
+    call::context::Context,
+    catalog::{Handle, Tool},
+    model::TaskSupport,
     protocol::Revision,
     storage::Store,
-    tasks::TaskSupport,
     testing::{FaultyStore, StoreFault, TestClient},
 };
 
