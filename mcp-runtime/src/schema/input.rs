@@ -63,8 +63,8 @@ pub(crate) struct InputObject {
     /// Declaration of each property, for the error about a property that is declared twice.
     owners: BTreeMap<String, String>,
     definitions: Map,
-    /// Whether the schema allows further properties. If it does not, `additionalProperties` is `false`, or the schema in `others` if a
-    /// spread struct collects further properties.
+    /// Whether the tool has the key `lenient`. Its schema then has no `additionalProperties`, so it allows any further properties.
+    /// Otherwise `additionalProperties` is the schema in `others` if a spread struct collects further properties, or else `false`.
     lenient: bool,
     others: Option<Value>,
     problems: Vec<String>,

@@ -52,8 +52,8 @@ pub trait Store: Send + Sync + 'static {
     /// When the future has finished, every process that uses the store sees the changes.
     ///
     /// # Errors
-    /// Fails if the store cannot be used. The server then does not know which transactions were applied, so a store that is sure that none
-    /// was may try again, and every other store must not.
+    /// Fails if the store cannot be used. The server then does not know which transactions were applied, unless the error is
+    /// [`StoreError::full`]. A store may repeat the transactions by itself only if it is certain that none of them was applied.
     fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>>;
 
     /// Follows a log, from the event after the given id. The method returns at once, and the follower fails if the store cannot be used.

@@ -324,8 +324,8 @@ async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
         // option has a different meaning.
         #[cfg(not(windows))]
         socket.set_reuseaddr(true)?;
-        // Accepted connections inherit the size from the listener. An error is ignored, because its only effect is that connections use
-        // more memory.
+        // Accepted connections inherit the size from the listener. An error is ignored, because the server works with the system's default
+        // size too, with the two disadvantages that `SEND_BUFFER` describes.
         let _ = socket.set_send_buffer_size(SEND_BUFFER);
         match socket.bind(address).and_then(|()| socket.listen(BACKLOG)) {
             Ok(listener) => return Ok(listener),

@@ -167,8 +167,8 @@ pub(super) fn log_messages(shared: &SharedSessions, session: &HttpSession) {
     }
 }
 
-/// Records that `node` sends the client of a session the messages that belong to no request. Does nothing if this node knows a newer
-/// version of the record `hearing`.
+/// Records that `node` now sends the messages of the session that belong to no request. Does nothing if this node already knows this
+/// version of the record `hearing` or a newer one.
 pub(super) fn move_hearing(
     shared: &SharedSessions,
     session: &HttpSession,

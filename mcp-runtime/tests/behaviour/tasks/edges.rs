@@ -176,8 +176,8 @@ async fn the_newest_request_for_a_result_gets_the_question_of_the_task() {
     while asked["method"] != "elicitation/create" {
         asked = client.notification(Duration::from_secs(20)).await.expect("a question");
     }
-    // A second request for the result takes over the question. Over HTTP the server cannot tell whether the first client has lost its
-    // stream or has merely not answered yet.
+    // A second request for the result takes over the question. Over HTTP the server cannot tell whether the client of the first request has
+    // lost its stream or has merely not answered yet.
     let second = client.start("tasks/result", which.clone());
     let mut told = Vec::new();
     while let Some(notification) = client.notification(Duration::from_secs(20)).await {
