@@ -35,11 +35,8 @@ use crate::{
 /// `rediss+cluster` use TLS for the connections to all servers, the sentinels among them. TLS connections trust the certificate authorities of
 /// the operating system, and those in the file that `SSL_CERT_FILE` names.
 ///
-/// If Redis has users with limited rights, the user of the server needs the keys and the channels of the prefix, and `INFO`:
-///
-/// ```text
-/// ACL SETUSER app on >password ~mcp:* &mcp:* +@all -@dangerous +info
-/// ```
+/// If Redis has users with limited rights, the user of the server needs the keys and the channels of the prefix, and `INFO`. The command
+/// `ACL SETUSER app on >password ~mcp:* &mcp:* +@all -@dangerous +info` creates such a user.
 ///
 /// The server connects when it starts, and tries each operation once. It does not start if Redis cannot be reached within five seconds, is
 /// older than version 6.2, accepts no writes, or does not give its user the rights for the keys and channels with this prefix. If Redis becomes unavailable later, each transaction fails after the [`deadline`](Self::deadline), and the store connects again by itself,

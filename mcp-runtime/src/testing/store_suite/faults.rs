@@ -43,12 +43,12 @@ fn server(permits: Arc<Semaphore>) -> Builder {
 }
 
 /// Client of a server with a store, and the permits of the server's tool.
-struct Client {
+struct TaskClient {
     client: TestClient,
     permits: Arc<Semaphore>,
 }
 
-impl Client {
+impl TaskClient {
     async fn of(store: impl Store) -> Self {
         let permits = Arc::new(Semaphore::new(0));
         let can = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
@@ -63,8 +63,11 @@ impl Client {
 }
 
 /// Starts a task with a fault. Returns the client with the id of the task, or `None` if the client was told of no task.
-async fn start<S: Store>(store: &FaultyStore<Arc<S>>, fault: Fault) -> Option<(Client, String)> {
-    let mut one = Client::of(store.clone()).await;
+async fn start<S: Store>(
+    store: &FaultyStore<Arc<S>>,
+    fault: Fault,
+) -> Option<(TaskClient, String)> {
+    let mut one = TaskClient::of(store.clone()).await;
     if let Some((number, fault)) = fault {
         store.fault_at(store.requests() + number, fault);
     }
@@ -89,7 +92,7 @@ async fn run<S: Store>(store: &Arc<S>, fault: Fault) -> usize {
     // A store of a single server may fail at the end of a task. The client then gets the result as long as the server runs.
     let is_lost = matches!(fault, Some((_, StoreFault::FailsBefore | StoreFault::FailsAfter)));
     if store.is_shared() || !is_lost {
-        let stored = Client::of(store.clone()).await.get(&id).await;
+        let stored = TaskClient::of(store.clone()).await.get(&id).await;
         let stored = stored.unwrap_or_else(|| panic!("{fault:?}: the store has lost the task"));
         assert_eq!(stored["result"], seen["result"], "{fault:?}: {stored}");
     }
@@ -109,7 +112,7 @@ pub async fn a_server_tells_clients_of_no_task_that_the_store_does_not_hold<S: S
                 continue;
             };
             drop(one);
-            let stored = Client::of(store.clone()).await.get(&id).await;
+            let stored = TaskClient::of(store.clone()).await.get(&id).await;
             assert!(stored.is_some(), "{fault:?} at {number}: the store does not know the task");
         }
     }
