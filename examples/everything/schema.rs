@@ -40,7 +40,7 @@ enum ContactMethod {
     Email,
 }
 
-/// Says how to reach somebody. Clients get its schema as it is written above; the parameters are what is checked.
+/// Says how to reach a contact, by e-mail or by phone.
 #[tool(read_only, input_schema = CONTACT)]
 fn json_schema_2020_12_tool(
     name: Option<&str>,

@@ -30,12 +30,17 @@ use crate::{
 /// Clients receive the events of the server's own code. Events from mcp-runtime and from the crates that it uses, such as tokio and hyper,
 /// are never sent to clients. With `.run()`, they are written to stderr, where `RUST_LOG` filters them.
 ///
+/// A filter of the whole subscriber, such as an `EnvFilter` that is added to the registry, also removes events that a client has asked for.
+/// Filter only the other layers, with `with_filter`.
+///
 /// Specification: Server features, Utilities, Logging.
 ///
 /// ```
-/// use tracing_subscriber::prelude::*;
+/// use tracing_subscriber::{filter::LevelFilter, fmt, prelude::*};
 ///
-/// let subscriber = tracing_subscriber::registry().with(mcp_runtime::logging::client_log());
+/// let subscriber = tracing_subscriber::registry()
+///     .with(fmt::layer().with_filter(LevelFilter::WARN))
+///     .with(mcp_runtime::logging::client_log());
 /// ```
 pub fn client_log<S>() -> impl Layer<S>
 where

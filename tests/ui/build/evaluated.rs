@@ -83,20 +83,20 @@ impl Serialize for Odd {
     }
 }
 
-/// Takes it.
+/// Takes a value whose schema cannot be made, and a count.
 #[tool(group = "type whose schema panics")]
 fn take(odd: Odd, #[arg(range(1..))] count: u8) -> bool {
     let _ = odd;
     count > 1
 }
 
-/// Takes it too, with nothing that could be wrong as a whole.
+/// Takes a value whose schema cannot be made.
 #[tool(group = "first use", order = 1)]
 fn take_later(odd: Odd) {
     let _ = odd;
 }
 
-/// Gives it.
+/// Returns a value whose schema cannot be made.
 #[tool(group = "first use", order = 2)]
 fn give() -> Json<Odd> {
     Json(Odd)
