@@ -97,13 +97,14 @@ fn every_room_has_a_layer() {
 const RUNTIME: &str = "mcp-runtime/src";
 
 /// The folders of the published crates.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     RUNTIME,
     "mcp-macros/src",
     "mcp-runtime/crates/wire/src",
     "mcp-runtime/crates/contract/src",
     "mcp-runtime/crates/authorization-server/src",
     "mcp-runtime/crates/redis/src",
+    "mcp-runtime/crates/workbench/src",
 ];
 
 fn sources_of(files: &[(&str, &str)]) -> Vec<Text> {
@@ -375,6 +376,7 @@ fn packages_bring_a_readme_and_their_licences() {
         ("mcp-runtime-contract", "mcp-runtime/crates/contract"),
         ("mcp-runtime-authorization-server", "mcp-runtime/crates/authorization-server"),
         ("mcp-runtime-redis", "mcp-runtime/crates/redis"),
+        ("mcp-runtime-workbench", "mcp-runtime/crates/workbench"),
     ] {
         let package = packages::read(name, folder);
         assert_eq!(packages::problems(&package), Vec::<String>::new(), "{name}");

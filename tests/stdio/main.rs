@@ -5,6 +5,7 @@
 #![cfg(unix)]
 #![forbid(unsafe_code)]
 
+mod clients_set_up;
 mod closed;
 mod command_line;
 mod database;

@@ -68,7 +68,8 @@ impl Command {
         let name = self.name();
         let problem = match words.len() {
             count if count < required => {
-                format!("`{name}` needs an argument: `{}`; see `list`", self.usage)
+                let see = if all.first() == Some(&"CLIENT") { "help" } else { "list" };
+                format!("`{name}` needs an argument: `{}`; see `{see}`", self.usage)
             }
             1.. if all.is_empty() => format!("`{name}` takes no argument; see `help`"),
             2.. if all.len() == 1 && required == 1 => {

@@ -2,6 +2,8 @@
 
 mod arguments;
 mod check;
+#[cfg(feature = "workbench")]
+mod clients;
 mod command;
 #[cfg(feature = "workbench")]
 mod complete;

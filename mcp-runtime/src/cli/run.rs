@@ -4,8 +4,6 @@ use std::{ffi::OsString, io::Write as _};
 
 use mcp_runtime_contract::suggest::nearest;
 
-#[cfg(feature = "workbench")]
-use super::complete;
 use super::{
     arguments::option_name,
     check,
@@ -14,6 +12,8 @@ use super::{
     http::{self, HttpOptions},
     manifest, questions, show, trial,
 };
+#[cfg(feature = "workbench")]
+use super::{clients, complete};
 use crate::{
     builder::{Builder, CallSite},
     model::ListKind,
@@ -61,6 +61,27 @@ static COMMANDS: &[Command] = &[
         options: &[CommandOption::Json],
         run: complete::run,
     },
+    #[cfg(feature = "workbench")]
+    Command {
+        usage: "config CLIENT [--url URL] [--name NAME] [-- ARGUMENTS]",
+        about: "prints the entry for the configuration of a client",
+        options: &[],
+        run: clients::config,
+    },
+    #[cfg(feature = "workbench")]
+    Command {
+        usage: "install CLIENT [--project] [--file FILE] [--print] …",
+        about: "adds this server to the configuration of a client",
+        options: &[],
+        run: clients::install,
+    },
+    #[cfg(feature = "workbench")]
+    Command {
+        usage: "uninstall CLIENT [--project] [--file FILE] [--print]",
+        about: "removes this server from the configuration of a client",
+        options: &[],
+        run: clients::uninstall,
+    },
     Command { usage: "help", about: "prints this help", options: &[], run: help },
     Command {
         usage: "version",
@@ -72,7 +93,7 @@ static COMMANDS: &[Command] = &[
 
 /// Commands of the feature `workbench`.
 #[cfg(not(feature = "workbench"))]
-const WORKBENCH: [&str; 1] = ["complete"];
+const WORKBENCH: [&str; 4] = ["complete", "config", "install", "uninstall"];
 
 /// Text of the error for a call of `run` inside a tokio runtime. `run` starts its own runtime, which would panic inside another one.
 #[cfg(feature = "http")]
@@ -117,7 +138,8 @@ impl Builder {
     /// result.
     ///
     /// The feature `workbench` adds the command `complete`, which suggests values of an argument as a client would show them, and the
-    /// option `--json`, with which a command prints the result of the protocol.
+    /// option `--json`, with which a command prints the result of the protocol. `config CLIENT` prints the entry for the configuration of a
+    /// client, `install CLIENT` adds it to the client's file, and `uninstall CLIENT` removes it.
     ///
     /// Errors are written to stderr. The exit code is 0 for success, 1 for a failure and 2 for a wrong command line. Return the [`Exit`]
     /// from `main`. If `main` drops an `Exit` with a failure instead, the process still ends with that exit code.

@@ -1,0 +1,139 @@
+//! Known clients, and the form of their configuration files.
+
+use crate::{
+    entry::ServerEntry,
+    file::{self, EditError},
+};
+
+/// Client with a configuration file that lists MCP servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ClientApp {
+    /// Claude Code, the command-line program.
+    ClaudeCode,
+    /// Claude Desktop.
+    ClaudeDesktop,
+    /// Visual Studio Code.
+    VsCode,
+    /// Cursor.
+    Cursor,
+    /// Gemini CLI.
+    GeminiCli,
+    /// Codex CLI.
+    CodexCli,
+    /// Goose.
+    Goose,
+    /// Zed.
+    Zed,
+    /// Windsurf.
+    Windsurf,
+    /// Any other client whose file has the object `mcpServers`.
+    Plain,
+}
+
+/// Form of a configuration file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileForm {
+    /// JSON, with comments if the client allows them.
+    Json,
+    Toml,
+    Yaml,
+}
+
+impl ClientApp {
+    /// All clients, in the order in which a list of them is shown.
+    pub const ALL: [Self; 10] = [
+        Self::ClaudeCode,
+        Self::ClaudeDesktop,
+        Self::VsCode,
+        Self::Cursor,
+        Self::GeminiCli,
+        Self::CodexCli,
+        Self::Goose,
+        Self::Zed,
+        Self::Windsurf,
+        Self::Plain,
+    ];
+
+    /// Returns the name of the client on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::ClaudeDesktop => "claude-desktop",
+            Self::VsCode => "vscode",
+            Self::Cursor => "cursor",
+            Self::GeminiCli => "gemini-cli",
+            Self::CodexCli => "codex-cli",
+            Self::Goose => "goose",
+            Self::Zed => "zed",
+            Self::Windsurf => "windsurf",
+            Self::Plain => "plain",
+        }
+    }
+
+    /// Returns the name of the client as its documentation writes it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::ClaudeDesktop => "Claude Desktop",
+            Self::VsCode => "VS Code",
+            Self::Cursor => "Cursor",
+            Self::GeminiCli => "Gemini CLI",
+            Self::CodexCli => "Codex CLI",
+            Self::Goose => "Goose",
+            Self::Zed => "Zed",
+            Self::Windsurf => "Windsurf",
+            Self::Plain => "other clients",
+        }
+    }
+
+    /// Returns the client with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|client| client.name() == name)
+    }
+
+    /// Returns the key of the object that lists the servers.
+    pub(crate) fn list(self) -> &'static str {
+        match self {
+            Self::VsCode => "servers",
+            Self::Zed => "context_servers",
+            Self::CodexCli => "mcp_servers",
+            Self::Goose => "extensions",
+            _ => "mcpServers",
+        }
+    }
+
+    pub(crate) fn form(self) -> FileForm {
+        match self {
+            Self::CodexCli => FileForm::Toml,
+            Self::Goose => FileForm::Yaml,
+            _ => FileForm::Json,
+        }
+    }
+
+    /// Adds a server to the text of a configuration file, or replaces the entry of this name. Everything else in the text stays as it is. An
+    /// empty text becomes a file with this server alone.
+    ///
+    /// # Errors
+    /// Fails if the client cannot reach a server in this way, if the text is not valid, or if its list of servers is something else.
+    pub fn add(self, entry: &ServerEntry, text: &str) -> Result<String, EditError> {
+        let members = entry.members(self).ok_or(EditError::NoHttp(self))?;
+        match self.form() {
+            FileForm::Json => file::json::add(text, self.list(), &entry.name, members),
+            FileForm::Toml => file::toml::add(text, self.list(), &entry.name, members),
+            FileForm::Yaml => file::yaml::add(text, self.list(), &entry.name, members),
+        }
+    }
+
+    /// Removes the server with this name from the text of a configuration file. Returns `None` if the text has no such server.
+    ///
+    /// # Errors
+    /// Fails if the text is not valid, or if its list of servers is something else.
+    pub fn remove(self, name: &str, text: &str) -> Result<Option<String>, EditError> {
+        match self.form() {
+            FileForm::Json => file::json::remove(text, self.list(), name),
+            FileForm::Toml => file::toml::remove(text, self.list(), name),
+            FileForm::Yaml => file::yaml::remove(text, self.list(), name),
+        }
+    }
+}

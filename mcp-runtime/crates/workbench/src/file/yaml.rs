@@ -1,0 +1,112 @@
+//! YAML.
+
+use std::{fmt::Write as _, str::FromStr as _};
+
+use yaml_edit::{Document, Mapping};
+
+use super::EditError;
+use crate::entry::{LAUNCH_KEYS, Member, Members};
+
+pub(crate) fn add(
+    text: &str,
+    list: &'static str,
+    name: &str,
+    members: Members,
+) -> Result<String, EditError> {
+    let entry = parse(&block(&members))?;
+    let entry = mapping(&entry, "")?;
+    let own = parse(&format!("{}: {{}}\n", quoted(name)))?;
+    mapping(&own, "")?.set(name, &entry);
+    if text.trim().is_empty() {
+        let file = parse(&format!("{list}: {{}}\n"))?;
+        mapping(&file, "")?.set(list, mapping(&own, "")?);
+        return Ok(file.to_string());
+    }
+    let file = parse(text)?;
+    let root = mapping(&file, "")?;
+    if root.get(list).is_none() {
+        root.set(list, mapping(&own, "")?);
+        return Ok(file.to_string());
+    }
+    let servers = root.get_mapping(list).ok_or(EditError::NoList(list))?;
+    let Some(old) = servers.get_mapping(name) else {
+        servers.set(name, &entry);
+        return Ok(file.to_string());
+    };
+    for key in LAUNCH_KEYS {
+        if !members.iter().any(|(new, _)| *new == key) {
+            old.remove(key);
+        }
+    }
+    for (key, _) in members {
+        if let Some(member) = entry.get(key) {
+            old.set(key, &member);
+        }
+    }
+    Ok(file.to_string())
+}
+
+pub(crate) fn remove(
+    text: &str,
+    list: &'static str,
+    name: &str,
+) -> Result<Option<String>, EditError> {
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let file = parse(text)?;
+    let root = mapping(&file, "")?;
+    if root.get(list).is_none() {
+        return Ok(None);
+    }
+    let servers = root.get_mapping(list).ok_or(EditError::NoList(list))?;
+    Ok(servers.remove(name).map(|_| file.to_string()))
+}
+
+fn parse(text: &str) -> Result<Document, EditError> {
+    Document::from_str(text).map_err(|why| EditError::Invalid(why.to_string()))
+}
+
+fn mapping(file: &Document, key: &'static str) -> Result<Mapping, EditError> {
+    file.as_mapping().ok_or(EditError::NoList(key))
+}
+
+/// Returns the members as a block of YAML.
+fn block(members: &Members) -> String {
+    let mut text = String::new();
+    for (key, member) in members {
+        let member = match member {
+            Member::Text(text) => quoted(text),
+            Member::Texts(texts) => {
+                let texts: Vec<_> = texts.iter().map(|text| quoted(text)).collect();
+                format!("[{}]", texts.join(", "))
+            }
+            Member::Number(number) => number.to_string(),
+            Member::Flag(is_set) => is_set.to_string(),
+        };
+        let _ = writeln!(text, "{key}: {member}");
+    }
+    text
+}
+
+/// Returns a text as a scalar. Texts that could mean something else stand in quotes.
+fn quoted(text: &str) -> String {
+    let is_plain = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '/')
+        && text.chars().all(|next| next.is_ascii_alphanumeric() || "/._-".contains(next))
+        && !["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
+            .contains(&&*text.to_ascii_lowercase());
+    if is_plain {
+        return text.to_owned();
+    }
+    let mut quoted = String::from("\"");
+    for next in text.chars() {
+        match next {
+            '"' | '\\' => quoted.extend(['\\', next]),
+            next if next.is_control() => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(next));
+            }
+            next => quoted.push(next),
+        }
+    }
+    quoted + "\""
+}

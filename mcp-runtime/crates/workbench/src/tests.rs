@@ -1,0 +1,213 @@
+//! The form of each client, and what stays in a file.
+
+use crate::{ClientApp, EditError, Home, Launch, Scope, ServerEntry};
+
+fn process() -> ServerEntry {
+    let launch =
+        Launch::Process { command: "/opt/notes".to_owned(), args: vec!["--root=/data".to_owned()] };
+    ServerEntry { name: "notes".to_owned(), launch }
+}
+
+fn http() -> ServerEntry {
+    let url = "http://127.0.0.1:8000/mcp".to_owned();
+    ServerEntry { name: "notes".to_owned(), launch: Launch::Http { url } }
+}
+
+/// Forms of the entries. Sources, all read on 2026-11-27: the pages about MCP servers in the documentation of Claude Code
+/// (code.claude.com), of VS Code (code.visualstudio.com/docs/agents/reference/mcp-configuration), Gemini CLI
+/// (geminicli.com/docs/tools/mcp-server), Codex CLI (developers.openai.com/codex/mcp), Goose (documentation/docs/guides/config-files.md of
+/// aaif-goose/goose), Zed (zed.dev/docs/ai/mcp) and Windsurf (docs.windsurf.com/windsurf/cascade/mcp).
+#[test]
+fn each_client_has_its_own_form() {
+    let stdio = r#""command": "/opt/notes", "args": ["--root=/data"]"#;
+    let url = "http://127.0.0.1:8000/mcp";
+    for (client, list, started, connected) in [
+        (
+            ClientApp::ClaudeCode,
+            "mcpServers",
+            format!(r#""type": "stdio", {stdio}"#),
+            format!(r#""type": "http", "url": "{url}""#),
+        ),
+        (
+            ClientApp::VsCode,
+            "servers",
+            format!(r#""type": "stdio", {stdio}"#),
+            format!(r#""type": "http", "url": "{url}""#),
+        ),
+        (ClientApp::Cursor, "mcpServers", stdio.to_owned(), format!(r#""url": "{url}""#)),
+        (ClientApp::GeminiCli, "mcpServers", stdio.to_owned(), format!(r#""httpUrl": "{url}""#)),
+        (ClientApp::Zed, "context_servers", stdio.to_owned(), format!(r#""url": "{url}""#)),
+        (ClientApp::Windsurf, "mcpServers", stdio.to_owned(), format!(r#""serverUrl": "{url}""#)),
+        (
+            ClientApp::Plain,
+            "mcpServers",
+            stdio.to_owned(),
+            format!(r#""type": "http", "url": "{url}""#),
+        ),
+    ] {
+        for (entry, members) in [(process(), started), (http(), connected)] {
+            let text = client.add(&entry, "").unwrap();
+            let words: Vec<_> = text.split_whitespace().collect();
+            let expected = format!(r#"{{ "{list}": {{ "notes": {{ {members} }} }} }}"#);
+            assert_eq!(words.join(" "), expected, "{client:?}");
+        }
+    }
+    assert_eq!(
+        ClientApp::CodexCli.add(&process(), "").unwrap(),
+        "[mcp_servers.notes]\ncommand = \"/opt/notes\"\nargs = [\"--root=/data\"]\n"
+    );
+    assert_eq!(
+        ClientApp::CodexCli.add(&http(), "").unwrap(),
+        format!("[mcp_servers.notes]\nurl = \"{url}\"\n")
+    );
+    assert_eq!(
+        ClientApp::Goose.add(&process(), "").unwrap(),
+        "extensions:\n  notes:\n    type: stdio\n    name: notes\n    enabled: true\n    cmd: /opt/notes\n    args: [\"--root=/data\"]\n    timeout: 300\n"
+    );
+    assert_eq!(
+        ClientApp::Goose.add(&http(), "").unwrap(),
+        format!(
+            "extensions:\n  notes:\n    type: streamable_http\n    name: notes\n    enabled: true\n    uri: \"{url}\"\n    timeout: 300\n"
+        )
+    );
+    assert!(ClientApp::ClaudeDesktop.add(&process(), "").unwrap().contains("mcpServers"));
+    let why = ClientApp::ClaudeDesktop.add(&http(), "").unwrap_err();
+    assert!(matches!(why, EditError::NoHttp(ClientApp::ClaudeDesktop)), "{why}");
+}
+
+/// Files with comments and servers of others.
+const JSON: &str = r#"// Settings
+{
+  "theme": "dark", // as always
+  /* all my servers */
+  "mcpServers": {
+    "files": { "command": "files" },
+  },
+  "last": [1,2,   3]
+}
+"#;
+
+const TOML: &str = r#"# Settings
+model = "large" # as always
+
+[mcp_servers.files] # all my files
+command = "files"
+
+[other]
+key = 1
+"#;
+
+const YAML: &str = r#"# Settings
+GOOSE_MODE: "smart_approve" # as always
+
+# all my servers
+extensions:
+  files:   # the files
+    type: stdio
+    cmd: files
+last: [1,2,   3]
+"#;
+
+#[test]
+fn a_file_is_the_same_after_a_server_was_added_and_removed() {
+    for (client, before) in [
+        (ClientApp::Cursor, JSON),
+        (ClientApp::CodexCli, TOML),
+        (ClientApp::Goose, YAML),
+        (ClientApp::VsCode, "{\n  \"inputs\": []\n}\n"),
+    ] {
+        for entry in [process(), http()] {
+            let added = client.add(&entry, before).unwrap();
+            let kept = before.lines().filter(|line| !line.trim().is_empty());
+            for line in kept.filter(|line| !["}", "{", "},"].contains(&line.trim())) {
+                let line = line.trim_end_matches(',');
+                assert!(added.contains(line), "{client:?} has lost {line}:\n{added}");
+            }
+            let removed = client.remove("notes", &added).unwrap().expect("the server");
+            assert!(!removed.contains("notes"), "{client:?}:\n{removed}");
+            assert_eq!(client.remove("notes", &removed).unwrap(), None);
+            if before.contains("files") {
+                assert_eq!(removed, before, "{client:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_entry_that_is_replaced_keeps_what_the_user_has_added() {
+    for (client, before, kept) in [
+        (
+            ClientApp::Cursor,
+            r#"{"mcpServers": {"notes": {"url": "http://old", "env": {"KEY": "1"} /* mine */}}}"#,
+            &[r#""env": {"KEY": "1"}"#, "/* mine */"][..],
+        ),
+        (
+            ClientApp::CodexCli,
+            "[mcp_servers.notes]\nurl = \"http://old\"\nenv = { KEY = \"1\" } # mine\n",
+            &["env = { KEY = \"1\" } # mine"],
+        ),
+        (
+            ClientApp::Goose,
+            "extensions:\n  notes:\n    uri: http://old\n    envs: {KEY: \"1\"} # mine\n",
+            &["envs: {KEY: \"1\"} # mine"],
+        ),
+    ] {
+        let once = client.add(&process(), before).unwrap();
+        assert!(kept.iter().all(|kept| once.contains(kept)), "{client:?}:\n{once}");
+        assert!(!once.contains("http://old"), "{client:?}:\n{once}");
+        assert!(once.contains("/opt/notes"), "{client:?}:\n{once}");
+        assert_eq!(client.add(&process(), &once).unwrap(), once, "{client:?}");
+    }
+}
+
+#[test]
+fn a_file_that_has_another_form_is_not_changed() {
+    for (client, text) in [
+        (ClientApp::Cursor, "{"),
+        (ClientApp::Cursor, "[]"),
+        (ClientApp::Cursor, r#"{"mcpServers": []}"#),
+        (ClientApp::CodexCli, "mcp_servers = 1"),
+        (ClientApp::CodexCli, "["),
+        (ClientApp::Goose, "- a"),
+        (ClientApp::Goose, "extensions: [a]"),
+    ] {
+        assert!(client.add(&process(), text).is_err(), "{client:?}: {text}");
+        assert!(client.remove("notes", text).is_err(), "{client:?}: {text}");
+    }
+}
+
+#[test]
+fn names_and_paths_with_unusual_characters_are_quoted() {
+    let launch = Launch::Process {
+        command: "C:\\Program Files\\notes \"new\".exe".to_owned(),
+        args: vec!["#".to_owned(), "a: b".to_owned(), String::new(), "true".to_owned()],
+    };
+    let entry = ServerEntry { name: "my notes: new".to_owned(), launch };
+    for client in [ClientApp::Cursor, ClientApp::CodexCli, ClientApp::Goose] {
+        let once = client.add(&entry, "").unwrap();
+        assert_eq!(client.add(&entry, &once).unwrap(), once, "{client:?}");
+        assert!(client.remove(&entry.name, &once).unwrap().is_some(), "{client:?}:\n{once}");
+    }
+}
+
+#[test]
+fn a_client_has_files_for_a_user_and_for_a_project() {
+    let home = Home {
+        folder: "/home/ada".into(),
+        settings: "/home/ada/.config".into(),
+        is_windows: false,
+    };
+    let path = |client: ClientApp, scope| {
+        client.file(scope, &home).map(|path| path.display().to_string().replace('\\', "/"))
+    };
+    let user = |client| path(client, Scope::User);
+    assert_eq!(user(ClientApp::ClaudeCode).as_deref(), Some("/home/ada/.claude.json"));
+    assert_eq!(user(ClientApp::VsCode).as_deref(), Some("/home/ada/.config/Code/User/mcp.json"));
+    assert_eq!(user(ClientApp::Plain), None);
+    assert_eq!(path(ClientApp::ClaudeCode, Scope::Project).as_deref(), Some(".mcp.json"));
+    assert_eq!(path(ClientApp::ClaudeDesktop, Scope::Project), None);
+    for client in ClientApp::ALL {
+        assert_eq!(ClientApp::named(client.name()), Some(client));
+        assert_eq!(user(client).is_some(), client != ClientApp::Plain, "{client:?}");
+    }
+}

@@ -1,0 +1,254 @@
+//! The commands `config`, `install` and `uninstall`, which set a client up for this server.
+
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+};
+
+use mcp_runtime_contract::suggest::nearest;
+use mcp_runtime_workbench::{ClientApp, Home, Launch, Scope, ServerEntry, difference};
+
+use super::{
+    command::{CommandWords, print},
+    exit::CommandError,
+};
+use crate::builder::Builder;
+
+/// Words of the commands, without the options that another command lacks.
+#[derive(Debug)]
+struct ClientWords {
+    client: ClientApp,
+    scope: Scope,
+    /// File in place of that of the client.
+    file: Option<PathBuf>,
+    name: Option<String>,
+    /// URL of a server that is reached over HTTP.
+    url: Option<String>,
+    /// Whether the change is only shown.
+    is_preview: bool,
+    /// Arguments of the server.
+    args: Vec<String>,
+}
+
+/// Prints the entry for a client.
+pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
+    let words = ClientWords::read(given.words, "config", &["--name", "--url"])?;
+    let entry = words.entry(&builder)?;
+    let text = words.client.add(&entry, "").map_err(CommandError::failure)?;
+    warn_of_debug_build(&words);
+    print(&text);
+    Ok(())
+}
+
+/// Adds the entry to the file of a client.
+pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
+    let options = ["--name", "--url", "--file", "--project", "--print"];
+    let words = ClientWords::read(given.words, "install", &options)?;
+    let (entry, file) = (words.entry(&builder)?, words.file()?);
+    let old = read(&file)?;
+    let new = words.client.add(&entry, old.as_deref().unwrap_or_default());
+    let new =
+        new.map_err(|why| CommandError::failure(format_args!("{}: {why}", file.display())))?;
+    warn_of_debug_build(&words);
+    change(&words, &file, old.as_deref(), &new)
+}
+
+/// Removes the entry from the file of a client.
+pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
+    let options = ["--name", "--file", "--project", "--print"];
+    let words = ClientWords::read(given.words, "uninstall", &options)?;
+    let (name, file) = (words.name(&builder), words.file()?);
+    let old = read(&file)?;
+    let new = words.client.remove(&name, old.as_deref().unwrap_or_default());
+    let new =
+        new.map_err(|why| CommandError::failure(format_args!("{}: {why}", file.display())))?;
+    let Some(new) = new else {
+        return Err(CommandError::failure(format_args!(
+            "{} has no server `{name}`; name it with `--name`",
+            file.display()
+        )));
+    };
+    change(&words, &file, old.as_deref(), &new)
+}
+
+impl ClientWords {
+    fn read(
+        words: Vec<String>,
+        command: &str,
+        options: &[&'static str],
+    ) -> Result<Self, CommandError> {
+        let mut words = words.into_iter();
+        let client = words.next().unwrap_or_default();
+        let client = ClientApp::named(&client).ok_or_else(|| unknown_client(&client))?;
+        let (scope, is_preview, args) = (Scope::User, false, Vec::new());
+        let (file, name, url) = (None, None, None);
+        let mut read = Self { client, scope, file, name, url, is_preview, args };
+        while let Some(word) = words.next() {
+            if word == "--" {
+                read.args = words.collect();
+                break;
+            }
+            let (option, given) = match word.split_once('=') {
+                Some((option, given)) => (option, Some(given.to_owned())),
+                None => (&*word, None),
+            };
+            if !options.contains(&option) {
+                return Err(CommandError::usage(format!(
+                    "`{command}` has no option `{word}`; it has {}; arguments of the server follow `--`",
+                    options.join(", ")
+                )));
+            }
+            let mut value = || {
+                given.clone().or_else(|| words.next()).ok_or_else(|| {
+                    CommandError::usage(format!("`{option}` needs a value: `{option}=…`"))
+                })
+            };
+            match option {
+                "--name" => read.name = Some(value()?),
+                "--url" => read.url = Some(value()?),
+                "--file" => read.file = Some(value()?.into()),
+                "--project" => read.scope = Scope::Project,
+                _ => read.is_preview = true,
+            }
+        }
+        if read.url.is_some() && !read.args.is_empty() {
+            return Err(CommandError::usage(
+                "a client passes no arguments to a server that it reaches by `--url`".to_owned(),
+            ));
+        }
+        Ok(read)
+    }
+
+    fn name(&self, builder: &Builder) -> String {
+        self.name.clone().unwrap_or_else(|| builder.identity.name.to_string())
+    }
+
+    fn entry(&self, builder: &Builder) -> Result<ServerEntry, CommandError> {
+        let launch = match &self.url {
+            Some(url) if !url.starts_with("http://") && !url.starts_with("https://") => {
+                return Err(CommandError::usage(format!(
+                    "`{url}` is no URL of a server: give one such as `http://127.0.0.1:8000/mcp`"
+                )));
+            }
+            Some(url) => Launch::Http { url: url.clone() },
+            None => Launch::Process { command: program()?, args: self.args.clone() },
+        };
+        Ok(ServerEntry { name: self.name(builder), launch })
+    }
+
+    fn file(&self) -> Result<PathBuf, CommandError> {
+        if let Some(file) = &self.file {
+            return Ok(file.clone());
+        }
+        let variable =
+            |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let home = Home::of_environment(variable).ok_or_else(|| {
+            CommandError::failure("the environment has no home folder: name the file with `--file`")
+        })?;
+        self.client.file(self.scope, &home).ok_or_else(|| {
+            let title = self.client.title();
+            CommandError::usage(match self.scope {
+                Scope::Project => format!(
+                    "{title} has no configuration file for a project: leave `--project` out, or name a file with `--file`"
+                ),
+                Scope::User => format!("name the configuration file of {title} with `--file`"),
+            })
+        })
+    }
+}
+
+fn unknown_client(given: &str) -> CommandError {
+    let names = || ClientApp::ALL.iter().map(|client| client.name());
+    CommandError::usage(match nearest(given, names()) {
+        Some(near) => format!("unknown client `{given}`; did you mean `{near}`?"),
+        None => {
+            let names: Vec<_> = names().collect();
+            format!("unknown client `{given}`; there are {}", names.join(", "))
+        }
+    })
+}
+
+/// Returns the absolute path of this program.
+fn program() -> Result<String, CommandError> {
+    let path = env::current_exe().map_err(|why| {
+        CommandError::failure(format_args!("the path of this program is unknown: {why}"))
+    })?;
+    let path = path.into_os_string().into_string();
+    path.map_err(|path| {
+        CommandError::failure(format_args!("the path of this program is not Unicode: {path:?}"))
+    })
+}
+
+/// Warns if clients would start a build that the next `cargo build` changes, and that is slow.
+fn warn_of_debug_build(words: &ClientWords) {
+    if cfg!(debug_assertions) && words.url.is_none() {
+        eprintln!(
+            "warning: this is a debug build, and `cargo clean` removes it: for daily use run `cargo run --release --features mcp-runtime/workbench -- …`"
+        );
+    }
+}
+
+/// Reads a file. Returns `None` if there is none.
+fn read(file: &Path) -> Result<Option<String>, CommandError> {
+    match fs::read_to_string(file) {
+        Ok(text) => Ok(Some(text)),
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(why) => Err(failed(file, &why)),
+    }
+}
+
+/// Writes the new text of a file, and keeps the old one beside it. With `--print`, only shows the difference.
+fn change(
+    words: &ClientWords,
+    file: &Path,
+    old: Option<&str>,
+    new: &str,
+) -> Result<(), CommandError> {
+    if words.is_preview {
+        print(&difference(&file.display().to_string(), old.unwrap_or_default(), new));
+        return Ok(());
+    }
+    if old == Some(new) {
+        print(&format!("{} is up to date\n", file.display()));
+        return Ok(());
+    }
+    let (saved, kept) = write(file, old, new).map_err(|why| failed(file, &why))?;
+    print(&format!("{} is changed{kept}; restart {}\n", saved.display(), words.client.title()));
+    Ok(())
+}
+
+/// Replaces the text of a file at once, so that a client never reads a part of it. Returns the file that was written, which is the target of
+/// a link, and what the message says about the copy of the old file.
+fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<(PathBuf, String)> {
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder)?;
+    }
+    let file = match old {
+        Some(_) => fs::canonicalize(file)?,
+        None => file.to_owned(),
+    };
+    let beside = |ending: &str| {
+        let mut name = file.file_name().unwrap_or_default().to_owned();
+        name.push(ending);
+        file.with_file_name(name)
+    };
+    let kept = match old {
+        Some(_) => {
+            let backup = beside(".bak");
+            fs::copy(&file, &backup)?;
+            format!(", and {} has its old text", backup.display())
+        }
+        None => String::new(),
+    };
+    let part = beside(".new");
+    fs::write(&part, new)?;
+    if old.is_some() {
+        fs::set_permissions(&part, fs::metadata(&file)?.permissions())?;
+    }
+    fs::rename(&part, &file)?;
+    Ok((file, kept))
+}
+
+fn failed(file: &Path, why: &io::Error) -> CommandError {
+    CommandError::failure(format_args!("{}: {why}", file.display()))
+}

@@ -1,0 +1,170 @@
+//! The commands `config`, `install` and `uninstall`, with the files of a home folder of their own.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{self, Output},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use serde_json::{Value, json};
+
+use crate::server::fixture;
+
+/// Home folder, in which the commands also run.
+struct HomeFolder(PathBuf);
+
+impl HomeFolder {
+    fn new() -> Self {
+        static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!("mcp-home-{}-{number}", process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        Self(folder.canonicalize().expect("the folder"))
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.0.join(file)
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        let path = self.path(file);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("the folder is writable");
+        fs::write(path, text).expect("the folder is writable");
+    }
+
+    fn text(&self, file: &str) -> String {
+        fs::read_to_string(self.path(file)).unwrap_or_else(|why| panic!("{file}: {why}"))
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = fixture();
+        command.current_dir(&self.0).env("HOME", &self.0).env_remove("XDG_CONFIG_HOME");
+        command.args(arguments).output().expect("the fixture starts")
+    }
+
+    /// Runs a command that succeeds. Returns its stdout.
+    #[track_caller]
+    fn succeed(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    /// Runs a command that fails. Returns its stderr.
+    #[track_caller]
+    fn fail(&self, arguments: &[&str], status: i32) -> String {
+        let output = self.run(arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {stderr}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        stderr
+    }
+}
+
+impl Drop for HomeFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Path of the fixture, which the entries name.
+fn program() -> String {
+    let path = Path::new(fixture().get_program()).canonicalize().expect("the fixture");
+    path.display().to_string()
+}
+
+#[test]
+fn config_prints_an_entry_that_starts_this_program() {
+    let home = HomeFolder::new();
+    let printed = home.succeed(&["config", "cursor", "--name", "mine", "--", "--verbose", "a b"]);
+    let entry = json!({ "command": program(), "args": ["--verbose", "a b"] });
+    let printed: Value = serde_json::from_str(&printed).expect("JSON");
+    assert_eq!(printed, json!({ "mcpServers": { "mine": entry } }));
+    let warned = String::from_utf8(home.run(&["config", "vscode"]).stderr).expect("UTF-8");
+    assert_eq!(warned.contains("this is a debug build"), cfg!(debug_assertions), "{warned}");
+    let url = "http://127.0.0.1:8000/mcp";
+    let printed = home.succeed(&["config", "codex-cli", "--name=mine", "--url", url]);
+    assert_eq!(printed, format!("[mcp_servers.mine]\nurl = \"{url}\"\n"));
+}
+
+#[test]
+fn install_changes_only_its_own_entry_and_uninstall_removes_it() {
+    let home = HomeFolder::new();
+    let (file, before) = (
+        ".config/Claude/claude_desktop_config.json",
+        "{\n  // mine\n  \"mcpServers\": {\n    \"files\": { \"command\": \"files\" }\n  }\n}\n",
+    );
+    home.write(file, before);
+    let preview = home.succeed(&["install", "claude-desktop", "--name", "mine", "--print"]);
+    assert!(preview.contains("+    \"mine\": {"), "{preview}");
+    assert_eq!(home.text(file), before);
+
+    let said = home.succeed(&["install", "claude-desktop", "--name", "mine"]);
+    assert!(said.contains("restart Claude Desktop"), "{said}");
+    let after = home.text(file);
+    assert!(after.contains("// mine\n") && after.contains(&program()), "{after}");
+    assert_eq!(home.text(&format!("{file}.bak")), before);
+    let said = home.succeed(&["install", "claude-desktop", "--name", "mine"]);
+    assert!(said.contains("is up to date"), "{said}");
+
+    home.succeed(&["uninstall", "claude-desktop", "--name", "mine"]);
+    assert_eq!(home.text(file), before);
+    let why = home.fail(&["uninstall", "claude-desktop", "--name", "mine"], 1);
+    assert!(why.contains("has no server `mine`; name it with `--name`"), "{why}");
+}
+
+#[test]
+fn install_creates_a_missing_file_for_a_user_or_for_a_project() {
+    let home = HomeFolder::new();
+    home.succeed(&["install", "vscode", "--project", "--name", "mine"]);
+    let file: Value = serde_json::from_str(&home.text(".vscode/mcp.json")).expect("JSON");
+    assert_eq!(file["servers"]["mine"]["type"], "stdio");
+    home.succeed(&["install", "goose", "--name", "mine"]);
+    assert!(home.text(".config/goose/config.yaml").contains("    cmd: "), "{:?}", home.0);
+    home.succeed(&["install", "plain", "--file", "own.json", "--name", "mine"]);
+    assert!(home.text("own.json").contains("mcpServers"));
+    assert!(!home.path("own.json.bak").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn install_follows_a_link_and_keeps_the_permissions() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let home = HomeFolder::new();
+    home.write("dotfiles/mcp.json", "{}\n");
+    let permissions = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(home.path("dotfiles/mcp.json"), permissions).expect("own file");
+    fs::create_dir_all(home.path(".cursor")).expect("a folder");
+    symlink(home.path("dotfiles/mcp.json"), home.path(".cursor/mcp.json")).expect("a link");
+    home.succeed(&["install", "cursor"]);
+    let link = fs::symlink_metadata(home.path(".cursor/mcp.json")).expect("the link");
+    assert!(link.is_symlink());
+    assert!(home.text("dotfiles/mcp.json").contains("mcpServers"));
+    let mode = fs::metadata(home.path("dotfiles/mcp.json")).expect("the file").permissions();
+    assert_eq!(mode.mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_file_that_cannot_be_changed_and_wrong_words_are_explained() {
+    let home = HomeFolder::new();
+    home.write(".cursor/mcp.json", "{ \"mcpServers\": [] }");
+    for (arguments, status, part) in [
+        (&["install", "cursor"][..], 1, "`mcpServers` in the file is not an object with keys"),
+        (&["config", "cursr"], 2, "unknown client `cursr`; did you mean `cursor`?"),
+        (&["config"], 2, "`config CLIENT"),
+        (&["config", "cursor", "--file", "a"], 2, "`config` has no option `--file`"),
+        (&["install", "plain"], 2, "name the configuration file of other clients with `--file`"),
+        (&["install", "goose", "--project"], 2, "Goose has no configuration file for a project"),
+        (&["config", "cursor", "--url"], 2, "`--url` needs a value"),
+        (&["config", "cursor", "--url=localhost"], 2, "`localhost` is no URL of a server"),
+        (&["config", "claude-desktop", "--url=http://a"], 1, "has no entry for a URL"),
+        (&["config", "cursor", "--url=http://a", "--", "b"], 2, "passes no arguments"),
+    ] {
+        let why = home.fail(arguments, status);
+        assert!(why.contains(part), "{arguments:?}: {why}");
+    }
+    assert_eq!(home.text(".cursor/mcp.json"), "{ \"mcpServers\": [] }");
+}
