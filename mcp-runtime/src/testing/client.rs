@@ -265,7 +265,7 @@ impl TestClient {
     /// }
     /// ```
     #[cfg(feature = "auth")]
-    pub fn authorization(&mut self, authorization: crate::auth::Authorization) {
+    pub fn authorization(&mut self, authorization: crate::call::context::Authorization) {
         let authorization = self.started.dispatcher.rights.rules.completed(authorization);
         self.extension(authorization);
     }

@@ -41,10 +41,12 @@
 )]
 
 #[allow(missing_docs, reason = "public only for generated code")]
+#[macro_use]
 pub(crate) mod builds;
 mod client;
 #[cfg(feature = "contract")]
 #[allow(missing_docs, reason = "public only for generated code")]
+#[macro_use]
 pub(crate) mod contract;
 #[cfg(feature = "store-suite")]
 mod faulty_store;
@@ -53,6 +55,7 @@ mod results;
 #[cfg(feature = "store-suite")]
 #[doc(hidden)]
 #[allow(missing_docs, reason = "public only for the macro `store_suite!`")]
+#[macro_use]
 pub mod store_suite;
 
 #[cfg(feature = "store-suite")] // cargo add --dev mcp-runtime --features store-suite
@@ -63,12 +66,12 @@ pub(crate) use client::next_round;
 pub use client::{Ongoing, TestClient};
 pub use results::{Called, Completed, Prompted, ReadContents, RpcError};
 
+pub use crate::protocol::Revision;
 #[doc(inline)]
-pub use crate::__assert_builds as assert_builds;
+pub use __assert_builds as assert_builds;
 #[cfg(feature = "contract")] // cargo add --dev mcp-runtime --features contract
 #[doc(inline)]
-pub use crate::__assert_contract as assert_contract;
+pub use __assert_contract as assert_contract;
 #[cfg(feature = "store-suite")] // cargo add --dev mcp-runtime --features store-suite
 #[doc(inline)]
-pub use crate::__store_suite as store_suite;
-pub use crate::protocol::Revision;
+pub use __store_suite as store_suite;

@@ -8,7 +8,7 @@ use super::{
     client::{Ongoing, TestClient},
     results::{Called, Completed, Prompted, ReadContents, RpcError, called, typed},
 };
-use crate::protocol::TASKS_EXTENSION;
+use crate::{model::Level, protocol::TASKS_EXTENSION};
 
 /// Maximum time that the client waits for a task.
 const LONGEST: Duration = Duration::from_secs(3600);
@@ -251,7 +251,7 @@ impl TestClient {
     ///
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if there is no valid response.
-    pub async fn log_from(&mut self, level: crate::logging::Level) -> Result<(), RpcError> {
+    pub async fn log_from(&mut self, level: Level) -> Result<(), RpcError> {
         if self.revision.is_modern() {
             self.log_level = Some(level.name());
             return Ok(());
