@@ -45,6 +45,14 @@ fn count(db: State<Db>) -> bool {
     true
 }
 
+type Shelf = std::sync::Mutex<std::collections::HashMap<String, Db>>;
+
+/// Looks into a shelf.
+#[tool(group = "generic state in an arc")]
+fn shelved(shelf: &Shelf) -> bool {
+    shelf.lock().is_ok()
+}
+
 /// Counts.
 #[tool(group = "state in an arc")]
 fn counted(db: &Db) -> bool {
@@ -280,6 +288,21 @@ fn state_in_an_arc_that_is_needed_without() {
         server!(group = "state in an arc").state(std::sync::Arc::new(Db)), // shared twice
         "`counted` at ⟨group = \"state in an arc\"⟩ needs shared state of type `ui::build::Db`, and there is none: \
          the state at ⟨// shared twice⟩ is an `Arc<Db>`; give the `Db` itself, since all calls share it already, or take `&Arc<Db>`",
+    );
+}
+
+#[test]
+fn state_with_type_arguments_keeps_them_in_its_short_name() {
+    let shelf: std::sync::Arc<Shelf> = std::sync::Arc::default();
+    check(
+        server!(group = "generic state in an arc").state(shelf), // shared shelf
+        "`shelved` at ⟨group = \"generic state in an arc\"⟩ needs shared state of type `std::sync::poison::mutex::Mutex<std::collections::hash::map::HashMap<alloc::string::String, ui::build::Db>>`, and there is none: \
+         the state at ⟨// shared shelf⟩ is an `Arc<Mutex<HashMap<String, Db>>>`; give the `Mutex<HashMap<String, Db>>` itself, since all calls share it already, or take `&Arc<Mutex<HashMap<String, Db>>>`",
+    );
+    check(
+        server!(group = "generic state in an arc"),
+        "`shelved` at ⟨group = \"generic state in an arc\"⟩ needs shared state of type `std::sync::poison::mutex::Mutex<std::collections::hash::map::HashMap<alloc::string::String, ui::build::Db>>`, and there is none: \
+         add `.state(…)` with a `Mutex<HashMap<String, Db>>`, or make it in `.setup(async || …)`; if it is an argument, take it by value",
     );
 }
 

@@ -16,6 +16,7 @@ use crate::{
     item::{Completer, template::UriTemplate},
     model::{Meta, check_meta_key, check_tool_name},
     registry::{self, ItemDef, KindDef},
+    schema::constant::short,
     unwind,
 };
 
@@ -336,9 +337,10 @@ fn advice(builder: &Builder, id: TypeId, name: &str) -> String {
     if let Some(inner) =
         name.strip_prefix("alloc::vec::Vec<").and_then(|rest| rest.strip_suffix('>'))
     {
+        let inner = short(inner);
         return format!("for a list from the client write `&[{inner}]` or `Vec<{inner}>`");
     }
-    let short = name.rsplit("::").next().unwrap_or(name);
+    let short = short(name);
     let in_an_arc = format!("{}<{name}>", type_name::<Arc<()>>().trim_end_matches("<()>"));
     if let Some(PromisedState { place, .. }) =
         builder.promised.iter().find(|state| state.name == in_an_arc)

@@ -165,5 +165,10 @@ mod tests {
         check("i64", "i64");
         check("chrono::datetime::DateTime<chrono::offset::Utc>", "DateTime<Utc>");
         check("(&str, alloc::vec::Vec<[a::B; 3]>)", "(&str, Vec<[B; 3]>)");
+        check(
+            "std::sync::poison::mutex::Mutex<std::collections::hash::map::HashMap<alloc::string::String, shop::Db>>",
+            "Mutex<HashMap<String, Db>>",
+        );
+        check("dyn shop::Store + core::marker::Send", "dyn Store + Send");
     }
 }

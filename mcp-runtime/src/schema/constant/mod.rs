@@ -12,7 +12,7 @@
 
 mod description;
 mod facts;
-#[cfg(feature = "stdio")]
+#[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
 mod gap;
 mod node;
 mod notes;
@@ -23,7 +23,6 @@ mod std_types;
 
 pub(crate) use super::const_text::{MOST, Out, dot_before, equal, panic_with};
 pub(crate) use facts::MOST_NODES;
-#[cfg(feature = "stdio")]
 pub(crate) use gap::short;
 pub use node::{Branch, Member, Name, Node, Object};
 #[cfg(test)]
