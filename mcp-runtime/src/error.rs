@@ -70,6 +70,8 @@ pub(crate) enum ErrorKind {
 
 impl Error {
     /// Creates a failure with this text, which the model sees.
+    ///
+    /// The text of a value is its alternate form (`{:#}`), as in all constructors. For an `anyhow::Error` this form contains the causes.
     pub fn msg(message: impl fmt::Display) -> Self {
         Self::of(ErrorKind::Failed, message)
     }
@@ -124,7 +126,9 @@ impl Error {
     }
 
     pub(crate) fn of(kind: ErrorKind, message: impl fmt::Display) -> Self {
-        Self(Box::new(ErrorParts { kind, message: message.to_string(), data: None, source: None }))
+        // `anyhow` and similar crates print the whole chain of causes in the alternate form.
+        let message = format!("{message:#}");
+        Self(Box::new(ErrorParts { kind, message, data: None, source: None }))
     }
 
     /// Returns the error for a URI that matches no resource (rule RES-04).

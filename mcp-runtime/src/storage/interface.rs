@@ -105,17 +105,17 @@ enum StoreErrorKind {
 impl StoreError {
     /// Creates an error for a store that cannot do its work, for example because its data are damaged.
     pub fn failed(why: impl fmt::Display) -> Self {
-        Self { kind: StoreErrorKind::Failed, message: why.to_string() }
+        Self { kind: StoreErrorKind::Failed, message: format!("{why:#}") }
     }
 
     /// Creates an error for a store that does not answer, or refuses all requests, and may accept them later. Clients are told to try again.
     pub fn unavailable(why: impl fmt::Display) -> Self {
-        Self { kind: StoreErrorKind::Unavailable, message: why.to_string() }
+        Self { kind: StoreErrorKind::Unavailable, message: format!("{why:#}") }
     }
 
     /// Creates an error for a store that has no space for more. No transaction was applied. Clients are told to try again.
     pub fn full(why: impl fmt::Display) -> Self {
-        Self { kind: StoreErrorKind::Full, message: why.to_string() }
+        Self { kind: StoreErrorKind::Full, message: format!("{why:#}") }
     }
 
     /// Whether the store may accept the request later.

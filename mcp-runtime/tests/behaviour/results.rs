@@ -63,6 +63,8 @@ tools! {
     lent_error -> Result<u8, &'static str> { Err("it broke") }
     io_error -> Result<u8, io::Error> { Err(io::Error::other("disk full")) }
     chained_error -> Result<u8, Chained> { Err(Chained) }
+    chained_message -> Result<u8> { Err(Error::msg(Chained)) }
+    chained_invalid -> Result<u8> { Err(Error::invalid_params(Chained)) }
     boxed_error -> Result<u8, Box<dyn std::error::Error + Send + Sync>> { Err("boxed".into()) }
     own_error -> Result<u8> { Err(Error::msg("own")) }
     question_mark -> Result<u8> { Ok("x".parse()?) }
@@ -189,6 +191,7 @@ both_eras! {
             ("lent_error", "it broke"),
             ("io_error", "disk full"),
             ("chained_error", "cannot open: no such file"),
+            ("chained_message", "cannot open: no such file"),
             ("boxed_error", "boxed"),
             ("own_error", "own"),
             ("question_mark", "invalid digit found in string"),
@@ -206,6 +209,7 @@ both_eras! {
             ("not_found", if modern { -32602 } else { -32002 }, "gone", None),
             ("internal", -32603, "internal error", None),
             ("coded", 7, "seven", None),
+            ("chained_invalid", -32602, "cannot open: no such file", None),
         ] {
             let error = client.call(tool, json!({})).await.unwrap_err();
             assert_eq!((error.code, &*error.message, error.data), (code, message, data), "{tool}");

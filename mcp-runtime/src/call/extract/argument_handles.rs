@@ -30,7 +30,8 @@ use crate::{
 
 /// Records a problem with an argument, and returns `None` because the argument has no usable value.
 fn refuse<T>(call: &mut Call<'_>, def: &ArgDef, problem: impl Display) -> Option<T> {
-    call.problem(format!("`{}`: {problem}", def.name));
+    // The `FromStr` of an author may fail with an error that prints its causes only in this form.
+    call.problem(format!("`{}`: {problem:#}", def.name));
     None
 }
 

@@ -146,7 +146,7 @@ impl std::error::Error for ReadError {}
 impl de::Error for ReadError {
     #[cold]
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self::new(Reason::Other(message.to_string()))
+        Self::new(Reason::Other(format!("{message:#}")))
     }
 
     #[cold]

@@ -111,8 +111,7 @@ impl<E: Display + 'static> IntoFailure for E {
         if let Some(unanswered) = any.downcast_mut::<Option<Unanswered>>().and_then(Option::take) {
             return unanswered.into();
         }
-        // `anyhow` and similar crates print the whole chain of causes in the alternate form.
-        slot.map_or_else(|| Error::msg(""), |error| Error::msg(format_args!("{error:#}")))
+        slot.map_or_else(|| Error::msg(""), Error::msg)
     }
 }
 
