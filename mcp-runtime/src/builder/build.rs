@@ -59,6 +59,7 @@ impl Builder {
             states: self.states,
             setups: self.setups,
             setups_may_add_items: self.setups_may_add_items,
+            nothing_to_serve: found.nothing_to_serve,
             shutdowns: self.shutdowns,
             around: self.around.map(|(around, _)| around),
             settings: self.settings,

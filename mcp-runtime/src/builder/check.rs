@@ -40,6 +40,8 @@ pub(super) struct CheckedItems {
     shapes: Vec<Option<Shape>>,
     pub(super) problems: Vec<String>,
     pub(super) needs_handle: bool,
+    /// Problem of a server without items whose `setup` may still add some.
+    pub(super) nothing_to_serve: Option<String>,
 }
 
 pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
@@ -48,7 +50,7 @@ pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
     let by_identity =
         ByIdentity::new(|| registry::all().map(|def| ((def.identity)(), def)).collect());
     let mut found = CheckedItems::default();
-    let mut chosen = choose(builder, &all, &by_identity, &mut found.problems);
+    let mut chosen = choose(builder, &all, &by_identity, &mut found);
     let mut completions: HashSet<_> =
         chosen.iter().filter(|def| is_completion(def)).map(|def| (def.identity)()).collect();
     let listed = chosen.len();
@@ -176,8 +178,9 @@ fn choose(
     builder: &Builder,
     all: &[&'static ItemDef],
     by_identity: &ByIdentity,
-    problems: &mut Vec<String>,
+    found: &mut CheckedItems,
 ) -> Vec<&'static ItemDef> {
+    let problems = &mut found.problems;
     let mut chosen: Vec<&'static ItemDef> = Vec::new();
     if let Some(items) = &builder.items {
         let mut named = HashSet::new();
@@ -210,7 +213,15 @@ fn choose(
         chosen = candidates.iter().filter(|def| def.group == builder.group).copied().collect();
         if chosen.is_empty() && problems.is_empty() {
             let problem = nothing_to_serve(builder, &candidates, all);
-            problems.push(format!("`server!` at {}: {problem}", builder.place));
+            let problem = format!("`server!` at {}: {problem}", builder.place);
+            if builder.setups_may_add_items {
+                found.nothing_to_serve = Some(format!(
+                    "{problem}\n\
+                     - the `setup` that takes the `Handle` added no item either; a server that gets its items later starts with `.items(items![])`"
+                ));
+            } else {
+                problems.push(problem);
+            }
         }
         // The linker returns the items in arbitrary order. They are sorted by source location, which is the order of every list that
         // defines no other order.

@@ -46,6 +46,11 @@ pub(crate) struct Offers {
 }
 
 impl Offers {
+    /// Returns whether the server has no item, not even a disabled one.
+    pub(crate) fn is_empty(self) -> bool {
+        !(self.tools || self.resources || self.prompts)
+    }
+
     fn add(&mut self, entry: &Entry) {
         match &entry.kind {
             EntryKind::Tool(tool) => {

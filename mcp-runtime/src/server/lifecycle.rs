@@ -8,7 +8,7 @@ use crate::{
     call::context::{Caller, Context, Environment, States},
     catalog::{self, Catalog, Handle, HandleSource},
     dispatch::{Around, CallSettings, Dispatcher, ItemRights},
-    error::ServeError,
+    error::{BuildError, ServeError},
     limits::Limits,
     node::ServerNode,
     storage::{self, MeasuredStore, MemoryStore, Store, StoreError},
@@ -53,6 +53,8 @@ pub struct Server {
     /// Whether a `setup` takes the handle, with which it may add items.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) setups_may_add_items: bool,
+    /// Problem of a server without items, unless `setup` adds some.
+    pub(crate) nothing_to_serve: Option<String>,
     pub(crate) shutdowns: Vec<ShutdownHook>,
     pub(crate) around: Option<Around>,
     pub(crate) settings: CallSettings,
@@ -133,6 +135,7 @@ impl Server {
             let insert = setup(Handle(self.catalog.clone())).await.map_err(ServeError::Setup)?;
             insert(&mut self.states);
         }
+        self.check_items()?;
         let write_question = self.write_question;
         let mut started = self.started();
         let unusable = |why: StoreError| ServeError::Store(why.to_string());
@@ -156,18 +159,34 @@ impl Server {
 
     /// Starts the server to inspect all of its items. `setup` runs only if it may add items. If a `setup` fails, the remaining ones are
     /// skipped, and the error is returned together with the server.
+    ///
+    /// # Errors
+    /// Fails if every `setup` succeeded, and the server still has no item.
     #[cfg(feature = "stdio")]
-    pub(crate) async fn start_to_inspect(mut self) -> (Started, Option<String>) {
+    pub(crate) async fn start_to_inspect(
+        mut self,
+    ) -> Result<(Started, Option<String>), BuildError> {
         if !self.setups_may_add_items {
-            return (self.start_bare(), None);
+            return Ok((self.start_bare(), None));
         }
         for setup in std::mem::take(&mut self.setups) {
             match setup(Handle(self.catalog.clone())).await {
                 Ok(insert) => insert(&mut self.states),
-                Err(problem) => return (self.start_bare(), Some(problem)),
+                Err(problem) => return Ok((self.start_bare(), Some(problem))),
             }
         }
-        (self.started(), None)
+        self.check_items()?;
+        Ok((self.started(), None))
+    }
+
+    /// Fails if neither the program nor `setup` has given the server an item.
+    fn check_items(&mut self) -> Result<(), BuildError> {
+        match self.nothing_to_serve.take() {
+            Some(problem) if self.catalog.snapshot().offers.is_empty() => {
+                Err(BuildError { problems: vec![problem] })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn started(mut self) -> Started {

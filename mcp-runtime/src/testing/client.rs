@@ -140,7 +140,7 @@ impl TestClient {
     /// Connects to a server in order to inspect all of its items. If `setup` failed, its error is returned with the client.
     #[cfg(feature = "stdio")]
     pub(crate) async fn looking(server: Builder) -> Result<(Self, Option<String>), ServeError> {
-        let (started, problem) = server.build()?.start_to_inspect().await;
+        let (started, problem) = server.build()?.start_to_inspect().await?;
         Ok((Self::to(started), problem))
     }
 

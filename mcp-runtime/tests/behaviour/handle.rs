@@ -322,6 +322,35 @@ async fn a_stream_is_tagged_and_gets_only_the_requested_notifications() {
     assert_eq!(heard(&mut client).await, [] as [&str; 0]);
 }
 
+#[tokio::test]
+async fn a_server_whose_items_are_all_added_in_setup_starts() {
+    let server = || server!(group = "filled in setup");
+    let add =
+        async |handle: Handle| handle.add(Tool::new("added").handler(async |_: Context| "added"));
+    assert!(server().setup(add).build().is_ok());
+    let mut client = TestClient::connect(server().setup(add)).await.unwrap();
+    assert_eq!(names(&client.tools().await.unwrap()), ["added"]);
+    assert_eq!(said(&mut client, "added", json!({})).await, "added");
+
+    let error = TestClient::connect(server().setup(async |_: Handle| Ok::<_, Error>(())))
+        .await
+        .unwrap_err()
+        .to_string();
+    for part in [
+        "there is nothing to serve: package `mcp-runtime` has no item in the group \"filled in setup\"",
+        "the `setup` that takes the `Handle` added no item either; a server that gets its items later starts with `.items(items![])`",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+
+    // A `setup` without the handle cannot add items, so its server is rejected before the start.
+    let error = server().setup(async || Ok::<_, Error>(())).build().unwrap_err().to_string();
+    assert!(
+        error.contains("there is nothing to serve") && !error.contains("the `setup`"),
+        "{error}"
+    );
+}
+
 /// The server drops a removed tool as soon as the call that removed it has ended, without waiting for another request.
 #[tokio::test]
 async fn a_removed_tool_drops_its_values_though_a_client_has_listed_it() {
