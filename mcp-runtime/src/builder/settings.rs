@@ -264,8 +264,8 @@ impl Builder {
     /// Adds an `async` closure that creates shared state when the server starts.
     ///
     /// The closure runs once, before the first message is read, and may take the server's [`Handle`](crate::Handle). If the closure fails,
-    /// the server does not start. Can be called several times, once for each type of state. For state that exists already, use
-    /// [`state`](Self::state).
+    /// the server does not start. Can be called several times, once for each type of state. Closures that return `Ok(())` create no state.
+    /// For state that exists already, use [`state`](Self::state).
     ///
     /// ```
     /// use mcp_runtime::prelude::*;
@@ -306,8 +306,10 @@ impl Builder {
             name: type_name::<T>(),
             place: CallSite::here(),
         };
+        // A `setup` that makes no state returns `()`, and a server may have several of them.
+        let is_unit = state.id == TypeId::of::<()>();
         if let Some(PromisedState { name, place, .. }) =
-            self.promised.iter().find(|promised| promised.id == state.id)
+            self.promised.iter().find(|promised| promised.id == state.id && !is_unit)
         {
             let problem = format!(
                 "there are two states of type `{name}`, the other at {place}: handlers could not tell them apart"

@@ -76,6 +76,26 @@ fn two_states_of_one_type_stop_the_server() {
     );
 }
 
+/// `()` is the result of a `setup` that makes no state, and no state itself.
+#[tokio::test]
+async fn several_setups_without_state_all_run() {
+    let runs = Arc::new(Mutex::new(Vec::new()));
+    let (first, second) = (runs.clone(), runs.clone());
+    let server = server!()
+        .items(items![idle])
+        .state(Arc::new(()))
+        .setup(async move || {
+            first.lock().unwrap().push(1);
+            Ok::<_, Error>(())
+        })
+        .setup(async move |_: Handle| {
+            second.lock().unwrap().push(2);
+            Ok::<_, Error>(())
+        });
+    TestClient::connect(server).await.unwrap();
+    assert_eq!(*runs.lock().unwrap(), [1, 2]);
+}
+
 #[tokio::test]
 async fn state_is_dropped_with_the_server() {
     let watched = Arc::new(());
