@@ -135,16 +135,20 @@ impl Question {
         }
     }
 
-    /// Returns the question for another attempt after the answer `misfit`. If the user has filled in content that cannot be read, the
-    /// message of the new question explains why.
+    /// Returns the question for another attempt after the answer `misfit`. If the answer cannot be read, the message of the new question
+    /// explains why.
     #[must_use]
     pub(crate) fn after(mut self, misfit: Raw<'_>) -> Self {
-        if let Self::Form { message, reads, .. } = &mut self
-            && read_action(misfit) == Ok(Action::Accept)
-            && let Err(problems) = reads(read_content(misfit))
+        let problem = match self {
+            Self::Form { .. } => self.check(misfit).err(),
+            // An answer that accepts a page is valid, even if the user has not finished there.
+            Self::Url { .. } => read_action(misfit).err(),
+            Self::Sample(_) | Self::Roots | Self::Written(_) => None,
+        };
+        if let (Some(problem), Self::Form { message, .. } | Self::Url { message, .. }) =
+            (problem, &mut self)
         {
-            message
-                .push_str(&format!(" (The last answer cannot be used: {})", problems.join("; ")));
+            message.push_str(&format!(" (The last answer cannot be used: {problem})"));
         }
         self
     }

@@ -209,15 +209,41 @@ async fn an_answer_that_cannot_be_read_is_asked_for_again_with_the_reason() {
     assert!(messages[2].contains("\"x\"") && !messages[2].contains("70000"), "{messages:?}");
 }
 
+#[tool]
+async fn sends_away(ctx: &Context) -> Result<()> {
+    ctx.elicit_url("page", "Log in", "https://example.com/").await?;
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_test_whose_answers_are_never_accepted_learns_the_reason() {
-    let server = server!().items(items![listens]);
-    let can = json!({ "elicitation": {} });
-    let mut client = TestClient::connect_capable(server, Revision::V2026_07_28, can).await.unwrap();
-    client.answer_with(|_, _| json!({ "action": "accept", "content": { "port": "x" } }));
-    let error = client.call("listens", json!({})).await.unwrap_err();
-    let says = "the server still asks questions after 100 rounds: `port`: Which port? (The last answer cannot be used: ";
-    assert!(error.message.starts_with(says) && error.message.contains("\"x\""), "{error}");
+    let form = "`port`: Which port?";
+    for (tool, answer, question, reason) in [
+        ("listens", json!({ "action": "accept", "content": { "port": "x" } }), form, "\"x\""),
+        ("listens", json!({ "port": 1 }), form, "`action` must be `accept`, `decline` or `cancel`"),
+        ("listens", json!("yes"), form, "`action` must be `accept`, `decline` or `cancel`"),
+        (
+            "sends_away",
+            json!({ "content": {} }),
+            "`page`: Log in",
+            "`action` must be `accept`, `decline` or `cancel`",
+        ),
+    ] {
+        let server = server!().items(items![listens, sends_away]);
+        let can = json!({ "elicitation": { "form": {}, "url": {} } });
+        let client = TestClient::connect_capable(server, Revision::V2026_07_28, can).await;
+        let mut client = client.unwrap();
+        let shown = answer.to_string();
+        client.answer_with(move |_, _| answer.clone());
+        let error = client.call(tool, json!({})).await.unwrap_err();
+        let says = format!(
+            "the server still asks questions after 100 rounds: {question} (The last answer cannot be used: "
+        );
+        assert!(
+            error.message.starts_with(&says) && error.message.contains(reason),
+            "{shown}: {error}"
+        );
+    }
 }
 
 /// Number of files, which may change during a call.
