@@ -22,6 +22,9 @@ use crate::{
 /// Maximum number of rounds in one call of [`TestClient::request`]. In each round, the client answers input requests of the server.
 const MOST_ROUNDS: usize = 100;
 
+/// Time in which a handler may go on after a question that nothing answers, because it need not wait for the answer.
+const UNANSWERED: Duration = Duration::from_millis(500);
+
 /// MCP client in the same process as the server, for tests.
 ///
 /// Most methods send one request and return its result: [`call`](TestClient::call), [`read`](TestClient::read),
@@ -59,6 +62,8 @@ pub struct TestClient {
     capabilities: Value,
     pub(super) log_level: Option<&'static str>,
     pub(super) responses: HashMap<u64, Result<Value, RpcError>>,
+    /// Requests without a response, as error messages name them.
+    open: HashMap<u64, String>,
     /// Tokio tasks of requests whose handlers had to wait.
     handlers: HashMap<u64, JoinHandle<()>>,
     /// Requests that the client has cancelled.
@@ -223,6 +228,7 @@ impl TestClient {
             capabilities: json!({}),
             log_level: None,
             responses: HashMap::new(),
+            open: HashMap::new(),
             handlers: HashMap::new(),
             cancelled: HashSet::new(),
             notifications: VecDeque::new(),
@@ -408,6 +414,7 @@ impl TestClient {
     pub fn start(&mut self, method: &str, params: Value) -> Ongoing {
         self.next_id += 1;
         let id = self.next_id;
+        self.open.insert(id, request_name(method, &params));
         let params = self.enveloped(params);
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         self.handlers.extend(self.send(&request).pop().map(|handler| (id, handler)));
@@ -423,7 +430,8 @@ impl TestClient {
     ///
     /// # Errors
     /// Returns the server's error response, or an error with code 0 if the server sends no message for ten seconds. Returns an error with
-    /// code 0 if the request was cancelled before its response.
+    /// code 0 if the request was cancelled before its response, or if the server asks a question that no function of
+    /// [`answer_with`](TestClient::answer_with) answers and that [`notification`](TestClient::notification) has not returned.
     ///
     /// # Cancel safety
     /// Cancel safe. A result that has arrived is kept, and another call of this method returns it.
@@ -432,18 +440,51 @@ impl TestClient {
         if is_cancelled {
             self.settle(ongoing).await;
         } else {
-            self.pump_until(|client| client.responses.contains_key(&ongoing.0)).await;
+            let has_response = |client: &Self| client.responses.contains_key(&ongoing.0);
+            self.pump_until(|client| has_response(client) || client.waits_for_answers(ongoing))
+                .await;
+            if !has_response(self) && self.waits_for_answers(ongoing) {
+                self.pump_within(UNANSWERED.min(self.patience), has_response).await;
+            }
         }
         self.handlers.remove(&ongoing.0);
         self.cancelled.remove(&ongoing.0);
-        self.responses.remove(&ongoing.0).unwrap_or_else(|| {
-            let message = if is_cancelled {
-                "the request was cancelled"
-            } else {
-                "the server did not answer"
-            };
-            Err(RpcError { code: 0, message: message.to_owned(), data: None })
-        })
+        if let Some(response) = self.responses.remove(&ongoing.0) {
+            return response;
+        }
+        let questions =
+            if self.waits_for_answers(ongoing) { self.take_questions() } else { String::new() };
+        let request = self.open.remove(&ongoing.0).unwrap_or_default();
+        let message = if is_cancelled {
+            "the request was cancelled".to_owned()
+        } else if !questions.is_empty() {
+            not_answered(&questions)
+        } else {
+            format!(
+                "no answer to {request}, and no other message, within {} s: for longer work use `start`, let the time pass, and `wait`",
+                self.patience.as_secs()
+            )
+        };
+        Err(RpcError { code: 0, message, data: None })
+    }
+
+    /// Returns whether the server has sent questions that nothing answers, and this request is the only one without a response.
+    ///
+    /// A question under a revision before 2026-07-28 does not name its call, so with several requests the client cannot find out which of
+    /// them waits. A question that [`notification`](TestClient::notification) has returned may be answered with
+    /// [`send_raw`](TestClient::send_raw).
+    fn waits_for_answers(&self, ongoing: Ongoing) -> bool {
+        self.open.len() == 1
+            && self.open.contains_key(&ongoing.0)
+            && self.notifications.iter().any(is_question)
+    }
+
+    /// Removes the questions from the received messages, and returns them as text.
+    fn take_questions(&mut self) -> String {
+        let messages = std::mem::take(&mut self.notifications);
+        let (questions, rest): (VecDeque<_>, _) = messages.into_iter().partition(is_question);
+        self.notifications = rest;
+        listed(questions.iter().map(|question| (method_of(question), question)))
     }
 
     /// Waits until the handler of a cancelled request has ended, and takes the messages that it has sent.
@@ -520,6 +561,7 @@ impl TestClient {
     /// ```
     pub fn cancel(&mut self, ongoing: Ongoing) {
         self.cancelled.insert(ongoing.0);
+        self.open.remove(&ongoing.0);
         self.notify("notifications/cancelled", json!({ "requestId": ongoing.0 }));
     }
 
@@ -641,8 +683,12 @@ impl TestClient {
     /// Receives messages: keeps responses and notifications, and answers requests of the server. Stops when `enough` holds, or when no
     /// message arrives within the client's `patience`.
     pub(super) async fn pump_until(&mut self, enough: impl Fn(&Self) -> bool) {
+        self.pump_within(self.patience, enough).await;
+    }
+
+    async fn pump_within(&mut self, patience: Duration, enough: impl Fn(&Self) -> bool) {
         while !enough(self) {
-            let Some(line) = self.memory.receive(self.patience).await else { return };
+            let Some(line) = self.memory.receive(patience).await else { return };
             self.take(&line);
         }
     }
@@ -656,6 +702,7 @@ impl TestClient {
                     Some(error) => Err(typed(error.take()).unwrap_or_else(|error| error)),
                     None => Ok(message["result"].take()),
                 };
+                self.open.remove(&id);
                 self.responses.insert(id, result);
             }
             _ if self.respond(&message) => {}
@@ -748,9 +795,7 @@ impl TestClient {
 
     /// Returns an error that lists the input requests in a result, or `None` if the result contains none.
     pub(super) fn unanswered(result: &Value) -> Option<RpcError> {
-        let questions = questions(result)?;
-        let message =
-            format!("the server asks questions, but `answer_with` was not called: {questions}");
+        let message = not_answered(&questions(result)?);
         Some(RpcError { code: 0, message, data: None })
     }
 
@@ -767,12 +812,38 @@ impl TestClient {
 /// Returns the input requests in a result with their keys, as text. Returns `None` if the result contains none.
 fn questions(result: &Value) -> Option<String> {
     let questions = result["inputRequests"].as_object()?;
-    let shown =
-        questions.iter().map(|(key, question)| match question["params"]["message"].as_str() {
-            Some(message) => format!("`{key}`: {message}"),
-            None => format!("`{key}` ({})", question["method"].as_str().unwrap_or_default()),
-        });
-    Some(shown.collect::<Vec<_>>().join("; "))
+    Some(listed(questions.iter().map(|(key, question)| (&**key, question))))
+}
+
+/// Returns the questions with their names, as text.
+fn listed<'a>(questions: impl Iterator<Item = (&'a str, &'a Value)>) -> String {
+    let shown = questions.map(|(name, question)| {
+        match (question["params"]["message"].as_str(), method_of(question)) {
+            (Some(message), _) => format!("`{name}`: {message}"),
+            (None, method) if method == name => format!("`{name}`"),
+            (None, method) => format!("`{name}` ({method})"),
+        }
+    });
+    shown.collect::<Vec<_>>().join("; ")
+}
+
+fn not_answered(questions: &str) -> String {
+    format!("the server asks questions, but `answer_with` was not called: {questions}")
+}
+
+fn method_of(message: &Value) -> &str {
+    message["method"].as_str().unwrap_or_default()
+}
+
+/// Returns whether a message of the server is a request, which the client has to answer.
+fn is_question(message: &Value) -> bool {
+    message.get("id").is_some() && message.get("method").is_some()
+}
+
+/// Returns the name of a request for error messages: its method and, if there is one, the name or the URI of its item.
+fn request_name(method: &str, params: &Value) -> String {
+    let item = params["name"].as_str().or_else(|| params["uri"].as_str());
+    item.map_or_else(|| format!("`{method}`"), |item| format!("`{method}` of `{item}`"))
 }
 
 /// Returns the parameters of the round after `result`, with the answers to its input requests.
