@@ -363,7 +363,7 @@ fn structs_that_cannot_be_spread() {
     );
     check(
         server!(group = "spread list"),
-        "`go_on` at ⟨group = \"spread list\"⟩: `trip` cannot be spread: only a struct with named fields can, and not one that flattens an enum; take it as an argument of its own",
+        "`go_on` at ⟨group = \"spread list\"⟩: `trip` cannot be spread: only a struct with named fields that flattens no enum can, or a map such as `Map<String, Value>`; take it as an argument of its own",
     );
 }
 

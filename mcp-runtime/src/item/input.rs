@@ -47,7 +47,7 @@ impl Property {
                     panic_with(&[
                         "`",
                         arg.name,
-                        "` cannot be spread: only a struct with named fields can; take it as an argument of its own, without `Args`",
+                        "` cannot be spread: only a struct with named fields can, or a map such as `Map<String, Value>`; take it as an argument of its own, without `Args`",
                     ]);
                 }
                 Self { arg, param }

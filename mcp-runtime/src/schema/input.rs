@@ -131,7 +131,7 @@ impl InputObject {
             ["anyOf", "oneOf", "allOf", "$ref"].iter().any(|keyword| schema.contains_key(*keyword));
         if choice || schema.get("type") != Some(&json!("object")) {
             self.problems.push(format!(
-                "`{parameter}` cannot be spread: only a struct with named fields can, and not one that flattens an enum; \
+                "`{parameter}` cannot be spread: only a struct with named fields that flattens no enum can, or a map such as `Map<String, Value>`; \
                  take it as an argument of its own"
             ));
             return;
@@ -540,7 +540,7 @@ mod tests {
                 spread::<Vec<u8>>("list", generator),
             ]
         });
-        let unspreadable = "cannot be spread: only a struct with named fields can, and not one that flattens an enum; take it as an argument of its own";
+        let unspreadable = "cannot be spread: only a struct with named fields that flattens no enum can, or a map such as `Map<String, Value>`; take it as an argument of its own";
         assert_eq!(
         object.render(SchemaProfile::Compatible).unwrap_err(),
         [
