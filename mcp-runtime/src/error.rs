@@ -427,13 +427,13 @@ impl fmt::Display for ServeError {
 }
 
 impl std::error::Error for ServeError {
+    /// Returns a cause of the inner error, because the text of this error already contains that of the inner error.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Build(error) => Some(error),
-            Self::Setup(_) | Self::Store(_) | Self::Unresponsive(_) => None,
+            Self::Bind(error) | Self::Io(error) => error.source(),
+            Self::Build(_) | Self::Setup(_) | Self::Store(_) | Self::Unresponsive(_) => None,
             #[cfg(feature = "auth")]
             Self::Auth(_) => None,
-            Self::Bind(error) | Self::Io(error) => Some(error),
         }
     }
 }
@@ -468,6 +468,21 @@ mod tests {
             assert!(text.contains(fix), "{text}");
             // A `main` that returns the error prints it in this form.
             assert_eq!(format!("{error:?}"), text);
+        }
+    }
+
+    #[test]
+    fn the_causes_of_a_server_error_do_not_repeat_its_text() {
+        use std::error::Error as _;
+
+        let build = || BuildError { problems: vec!["there is nothing to serve".to_owned()] };
+        for error in [ServeError::Build(build()), ServeError::Bind(io::ErrorKind::AddrInUse.into())]
+        {
+            let mut cause = error.source();
+            while let Some(inner) = cause {
+                assert!(!error.to_string().contains(&inner.to_string()), "{error}: {inner}");
+                cause = inner.source();
+            }
         }
     }
 

@@ -106,6 +106,19 @@ pub enum Content {
     Embedded(Embedded),
 }
 
+impl Content {
+    /// Creates a block of text. `Content::from` does the same, and [`Text::new`] creates text with annotations.
+    ///
+    /// ```
+    /// use mcp_runtime::content::Content;
+    ///
+    /// assert_eq!(Content::text("3 files changed"), Content::from("3 files changed"));
+    /// ```
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(Text::new(text))
+    }
+}
+
 macro_rules! annotated {
     ($($ty:ident)*) => {$(
         impl $ty {
