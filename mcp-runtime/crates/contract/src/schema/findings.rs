@@ -46,6 +46,13 @@ pub(crate) fn compare(usage: SchemaUse, old: &Value, new: &Value) -> Vec<SchemaF
         }
         _ => !broken.iter().any(|other| other.0 == found.path),
     });
+    // A new member that is always there is one difference.
+    let always_there: Vec<ValuePath> = judged
+        .iter()
+        .filter(|found| found.context.forward && found.mismatch == Mismatch::NewRequired)
+        .map(|found| found.path.clone())
+        .collect();
+    judged.retain(|found| !found.is_new() || !always_there.contains(&found.path));
     let mut findings: Vec<SchemaFinding> =
         judged.into_iter().map(JudgedMismatch::finding).collect();
     findings.extend(renamed);
