@@ -109,10 +109,13 @@ pub(crate) const ITEMS: Table =
 pub(crate) const ARG: Table = Table {
     owner: "#[arg]",
     names: names![name title description default range len pattern example header complete],
-    refused: &[(
-        "format",
-        "the format of an argument follows from its type; describe it in the `description`, or write `pattern`",
-    )],
+    refused: &[
+        (
+            "format",
+            "the format of an argument follows from its type; describe it in the `description`, or write `pattern`",
+        ),
+        ("optional", "make the type of the argument an `Option`, or write `default = …`"),
+    ],
     hint: None,
 };
 
@@ -134,6 +137,7 @@ pub(crate) const FORM_FIELD: Table = Table {
             "complete",
             "a form has no completions; write an enum with `#[form]`, whose variants are the choices",
         ),
+        ("optional", "make the type of the field an `Option`, or write `default = …`"),
     ],
     hint: None,
 };
