@@ -75,6 +75,8 @@ fn a_draining_server_accepts_connections_and_is_not_ready() {
         let ended = server.wait();
         assert!(ended.status.success(), "{ended:?}");
         assert_eq!(ended.stderr.matches("on_shutdown has run").count(), 1, "{ended:?}");
+        let waits = "stopping: waits for 1 call, at most 600s";
+        assert_eq!(ended.stderr.matches(waits).count(), 1, "{ended:?}");
     });
 }
 

@@ -161,6 +161,20 @@ fn a_thread_that_never_ends_does_not_keep_the_process_alive() {
     check_given_up(&ended);
 }
 
+#[test]
+fn a_signal_is_logged_with_the_calls_that_the_server_waits_for() {
+    let mut server = started();
+    server.send(&call("x", "hold", json!({})));
+    listen(&mut server);
+    server.terminate();
+    // The stream ends as soon as the server has received the signal. The second signal then ends the grace period.
+    assert_eq!(server.message().unwrap()["method"], "notifications/cancelled");
+    server.terminate();
+    let ended = server.wait();
+    assert!(ended.status.success(), "{ended:?}");
+    assert!(ended.stderr.contains("stopping: waits for 1 call, at most 600s\n"), "{ended:?}");
+}
+
 /// If a server does not end soon after its stdin was closed, clients send SIGTERM, and then SIGKILL. The server therefore ends its grace
 /// period at SIGTERM.
 #[test]

@@ -5,6 +5,7 @@ use std::{
     io,
     pin::Pin,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -80,6 +81,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
             loop {
                 // After a stop, the rest of the buffer is not handled as a message, because it may be an incomplete line.
                 if turn.is_multiple_of(LOOKS) && stop(cx).is_ready() {
+                    log_stop(peer.in_flight(), peer.limits().grace);
                     return Poll::Ready(Ok(()));
                 }
                 turn = turn.wrapping_add(1);
@@ -166,6 +168,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
             }
         }
         Ok(())
+    }
+}
+
+/// Logs for which calls a stop waits. Without calls the server stops at once, which needs no explanation.
+pub(super) fn log_stop(calls: usize, grace: Duration) {
+    if calls > 0 {
+        let noun = if calls == 1 { "call" } else { "calls" };
+        tracing::info!("stopping: waits for {calls} {noun}, at most {grace:?}");
     }
 }
 

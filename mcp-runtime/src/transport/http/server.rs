@@ -24,7 +24,7 @@ use super::{
     reactors::Reactors,
     service::HttpService,
 };
-use crate::{error::ServeError, limits::Limit};
+use crate::{error::ServeError, limits::Limit, transport::stream::log_stop};
 
 /// Socket that listens on an address. Connections wait until a server accepts them.
 pub(crate) struct HttpListener {
@@ -204,6 +204,7 @@ impl HttpServer {
         let _ = tokio::time::timeout(Duration::ZERO, waiting).await;
         drop(self.listener);
         self.service.stop();
+        log_stop(self.service.endpoint().service.calls_waiting(), limits.grace);
         let _ = stopping.send(true);
         let finished = {
             let all = async {
