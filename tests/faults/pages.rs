@@ -56,8 +56,17 @@ fn a_user_decides() {
         let page = Page::of(&browser.open(&client.authorize(&[("scope", "notes:write")])).await);
         Back::of(&browser.log_in(&page, "bob", "right").await).check_error("invalid_scope");
 
-        let (_, back) = decide("ada", "notes:read", &[("action", "allow")]).await;
-        back.check_error("access_denied");
+        // A script may send the scopes in a single field, as it does in other requests of OAuth.
+        let list = [("action", "allow"), ("scope", "notes:read notes:write")];
+        let (_, back) = decide("ada", "notes:read notes:write", &list).await;
+        assert_eq!(granted(back).await, "ada (free): notes:read notes:write");
+
+        for chosen in [&[("action", "allow")][..], &[("action", "allow"), ("scope", "other")]] {
+            let (_, back) = decide("ada", "notes:read", chosen).await;
+            back.check_error("access_denied");
+            let why = "none of the requested scopes was chosen on the page";
+            assert_eq!(back.get("error_description"), Some(why));
+        }
         let (_, back) = decide("ada", "notes:read", &[("action", "deny")]).await;
         back.check_error("access_denied");
         assert_eq!(

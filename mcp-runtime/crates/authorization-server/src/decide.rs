@@ -210,12 +210,13 @@ fn ticked_scopes(
     authorization: &AuthorizationRequest,
     may: impl Fn(&str) -> bool,
 ) -> Result<Vec<String>, OAuthError> {
-    let ticked: Vec<_> = form.all("scope").collect();
+    // The page sends a field for each scope. A script may send a single field with a list, as in the other requests of OAuth.
+    let ticked: Vec<_> = form.all("scope").flat_map(|list| list.split(' ')).collect();
     let scopes =
         authorization.scopes.iter().filter(|scope| may(scope) && ticked.contains(&&***scope));
     let scopes: Vec<_> = scopes.cloned().collect();
     if scopes.is_empty() && !authorization.scopes.is_empty() {
-        Err(OAuthError::access_denied())
+        Err(OAuthError::no_scope_chosen())
     } else {
         Ok(scopes)
     }

@@ -56,6 +56,11 @@ impl OAuthError {
         Self::of("access_denied", "the user has denied access")
     }
 
+    /// The user has allowed access, but to none of the scopes that the client requested.
+    pub(crate) fn no_scope_chosen() -> Self {
+        Self::of("access_denied", "none of the requested scopes was chosen on the page")
+    }
+
     /// All logins of the user were ended during this login.
     pub(crate) fn logins_ended() -> Self {
         Self::of("access_denied", "all logins of the user were ended in the meantime: start again")
