@@ -129,6 +129,48 @@ fn forms_are_good_in_their_own_browser_and_once() {
     });
 }
 
+/// A server whose host is no loopback address expects browsers to use `https://`. A page over `http://` has no cookie there.
+#[test]
+fn a_page_over_http_names_the_https_address_of_the_server() {
+    run(async {
+        let host = "notes.example.com";
+        let served = Served::start(server(authorization_server()).allow_host(host)).await;
+        let client = Client { host: host.to_owned(), ..Client::register(served.address).await };
+        let browser = |scheme: &str, cookies: Vec<(String, String)>| Browser {
+            origin: Some(format!("{scheme}://{host}")),
+            cookies,
+            ..Browser::new(&client)
+        };
+        let mut opened = browser("https", Vec::new());
+        let resource = [("resource", "https://notes.example.com/mcp")];
+        let page = Page::of(&opened.open(&client.authorize(&resource)).await);
+        assert!(opened.cookies[0].0.starts_with("__Host-"), "{:?}", opened.cookies);
+        let said = async |mut browser: Browser| {
+            let reply = browser.log_in(&page, "ada", "right").await;
+            assert_eq!(reply.status(), 403);
+            text(&reply)
+        };
+
+        let reason =
+            "opened over http://, and the address of this server is https://notes.example.com.";
+        // A script sends no origin, so the missing cookie is all that the server sees.
+        let script = Browser { origin: None, ..browser("http", Vec::new()) };
+        let expired = "This page has expired, or it was not opened in this browser";
+        let answer = said(script).await;
+        assert!(answer.contains(&format!("{expired}, or it was {reason}")), "{answer}");
+        let answer = said(browser("http", Vec::new())).await;
+        assert!(answer.contains(&format!("This page was {reason}")), "{answer}");
+
+        // The browser has such a cookie, so it has used `https://`.
+        let cookies = vec![("__Host-mcp-authorization-x".to_owned(), "y".to_owned())];
+        let answer = said(browser("https", cookies)).await;
+        assert!(answer.contains(&format!("{expired}.")), "{answer}");
+        // The right cookie opens the next page.
+        assert_eq!(opened.log_in(&page, "ada", "right").await.status(), 200);
+        served.end().await;
+    });
+}
+
 #[test]
 fn pages_run_no_scripts_and_cannot_be_framed() {
     run(async {

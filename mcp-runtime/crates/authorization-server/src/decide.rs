@@ -14,7 +14,9 @@ use crate::{
     login::{LoginFunction, LoginPage, LoginRequest, User},
     oauth_error::OAuthError,
     page::{self, ConsentUser, ShownClient},
-    pending::{Approval, FoundAuthorization, LoggedInUser, PageBinding, expired_cookie},
+    pending::{
+        Approval, FoundAuthorization, LoggedInUser, PageBinding, expired_cookie, has_tls_cookie,
+    },
     provider::{Provider, ProviderError, UpstreamTokens},
     response::{self, Reply},
     state::{LoginMethod, ServerState},
@@ -32,9 +34,10 @@ pub(crate) async fn answer(server: &ServerState, request: &PageRequest) -> Reply
 async fn decide(server: &ServerState, request: &PageRequest) -> Result<Reply, OAuthError> {
     let stray = || OAuthError {
         status: StatusCode::FORBIDDEN,
-        ..OAuthError::invalid_request(
-            "This page has expired, or it was not opened in this browser.",
-        )
+        ..OAuthError::invalid_request(format!(
+            "This page has expired, or it was not opened in this browser{}.",
+            without_tls(server, request)
+        ))
     };
     check_origin(server, request)?;
     let form = Form::posted(request)?;
@@ -103,11 +106,29 @@ fn check_origin(server: &ServerState, request: &PageRequest) -> Result<(), OAuth
     let said = request.parts.headers.get(header::ORIGIN);
     let own = server.origin(&request.origin);
     match said {
-        Some(said) if !said.as_bytes().eq_ignore_ascii_case(own.as_bytes()) => Err(OAuthError {
-            status: StatusCode::FORBIDDEN,
-            ..OAuthError::invalid_request("Another site has sent this form.")
-        }),
+        Some(said) if !said.as_bytes().eq_ignore_ascii_case(own.as_bytes()) => {
+            let plain = own.replacen("https://", "http://", 1);
+            let why = if said.as_bytes().eq_ignore_ascii_case(plain.as_bytes()) {
+                format!(
+                    "This page was opened over http://, and the address of this server is {own}."
+                )
+            } else {
+                "Another site has sent this form.".to_owned()
+            };
+            Err(OAuthError { status: StatusCode::FORBIDDEN, ..OAuthError::invalid_request(why) })
+        }
         _ => Ok(()),
+    }
+}
+
+/// Returns a further reason for a missing cookie: the server has an `https://` address, and the page may have been opened over `http://`.
+/// Browsers then ignore the cookie of the page. The text is empty if this reason is excluded.
+fn without_tls(server: &ServerState, request: &PageRequest) -> String {
+    let own = server.origin(&request.origin);
+    if server.has_tls(&request.origin) && !has_tls_cookie(&request.parts.headers) {
+        format!(", or it was opened over http://, and the address of this server is {own}")
+    } else {
+        String::new()
     }
 }
 

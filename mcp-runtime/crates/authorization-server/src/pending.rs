@@ -341,11 +341,19 @@ pub(crate) fn expired_cookie(id: &str, has_tls: bool) -> String {
     set_cookie(id, "", 0, has_tls)
 }
 
+/// Returns whether the request has a cookie of any authorization that began over TLS.
+pub(crate) fn has_tls_cookie(headers: &HeaderMap) -> bool {
+    all_cookies(headers).any(|(name, _)| name.starts_with(&cookie_name("", true)))
+}
+
 fn cookies<'a>(headers: &'a HeaderMap, name: &'a str) -> impl Iterator<Item = &'a str> {
+    all_cookies(headers).filter(move |cookie| cookie.0 == name).map(|cookie| cookie.1)
+}
+
+/// Returns the names and values of all cookies.
+fn all_cookies(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let pairs =
-        all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.filter(move |pair| pair.0 == name).map(|pair| pair.1)
+    all.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='))
 }
 
 #[cfg(test)]
