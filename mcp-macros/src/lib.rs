@@ -127,6 +127,7 @@ use proc_macro::TokenStream;
 /// | `lenient` | accepts and drops unknown arguments, and unknown fields of the structs in them | flag | off | no `additionalProperties` in a full schema |
 /// | `schema = "full"` | see below | `"full"`, `"compatible"` or `"static"` | [`schema_profile`][`Builder::schema_profile`] of the builder, otherwise `"compatible"` | form of `inputSchema` and `outputSchema` |
 /// | `input_schema = schema()` | schema that clients get; its root must be an object schema | expression: JSON text, or a value that serializes to the schema | made from the parameters | `inputSchema` |
+/// | `output_schema = schema()` | schema of the structured result; the function returns `Json<…>` | expression: JSON text, or a value that serializes to the schema | made from the type of the result | `outputSchema`, since 2025-06-18; before 2026-07-28 only if its root is an object schema |
 /// | `crate = path` | path of `mcp_runtime`, if another crate re-exports it | path | `::mcp_runtime` | none |
 ///
 /// The types in the tables:

@@ -459,5 +459,5 @@ pub mod __private {
         pub use crate::item::trim_doc as trim;
     }
 
-    pub use crate::schema::input_schema;
+    pub use crate::schema::{input_schema, output_schema};
 }

@@ -165,7 +165,11 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         let expr = outside(input_schema.value.0.to_token_stream(), owner);
         quote_spanned!(here()=> .input_schema(|| __mcp::input_schema(#expr)))
     });
-    quote_spanned!(here()=> #(#hints)* #timeout #rate #concurrency #rights #asks #task #lenient #strict #profile #input)
+    let output = keys.output_schema.as_ref().map(|output_schema| {
+        let expr = outside(output_schema.value.0.to_token_stream(), owner);
+        quote_spanned!(here()=> .output_schema(|| __mcp::output_schema(#expr)))
+    });
+    quote_spanned!(here()=> #(#hints)* #timeout #rate #concurrency #rights #asks #task #lenient #strict #profile #input #output)
 }
 
 /// Generates the setters for `scopes` and `auth`, with macros of the runtime. If the feature `auth` is disabled, these macros cause an
@@ -270,6 +274,10 @@ fn has_input(item: &Item<'_>) -> bool {
     item.keys.input_schema.is_none()
 }
 
+fn has_output(item: &Item<'_>) -> bool {
+    item.keys.output_schema.is_none()
+}
+
 /// Generates the constants before the definition: the schemas of a tool, or checks of the parameters of a prompt or resource.
 pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenStream> {
     if matches!(item.kind, Kind::Prompt | Kind::Resource) {
@@ -295,19 +303,22 @@ pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenSt
     let demanded =
         is_demanded.then(|| quote_spanned!(span=> .demanded(__mcp::Probe::<#ty>::HAS_OUTPUT)));
     let known = quote_spanned!(span=> __mcp::Probe::<#ty>::OUTPUT #demanded);
-    Some(quote_spanned! {here()=>
-        #forms
-        #input
-        static __OUTPUT: __mcp::ConstantOutput = #known;
-        static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
-    })
+    let output = has_output(item).then(|| {
+        quote_spanned! {here()=>
+            static __OUTPUT: __mcp::ConstantOutput = #known;
+            static __OUTPUT_TEXT: [u8; __OUTPUT.len()] = __OUTPUT.render();
+        }
+    });
+    Some(quote_spanned!(here()=> #forms #input #output))
 }
 
 /// Generates the setters that pass the constants to the definition.
 fn setters(item: &Item<'_>) -> Option<TokenStream> {
     schema_form(item)?;
     let input = has_input(item).then(|| quote_spanned!(here()=> .input(&__INPUT, &__INPUT_TEXT)));
-    Some(quote_spanned!(here()=> #input .output(&__OUTPUT_TEXT, __OUTPUT.is_object())))
+    let output = has_output(item)
+        .then(|| quote_spanned!(here()=> .output(&__OUTPUT_TEXT, __OUTPUT.is_object())));
+    Some(quote_spanned!(here()=> #input #output))
 }
 
 /// Generates the table of segments, which is empty for a URI without variables.

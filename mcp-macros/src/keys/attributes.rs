@@ -45,6 +45,7 @@ keys! {
         lenient: Option<Given<Flag>>,
         schema: Option<Given<SchemaForm>>,
         input_schema: Option<Given<Expression>>,
+        output_schema: Option<Given<Expression>>,
         enum_names: Option<Given<Flag>>,
         crate_path = "crate": Option<Given<CratePath>>,
     }

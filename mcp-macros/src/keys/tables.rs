@@ -20,7 +20,7 @@ pub(crate) const TOOL: Table = Table {
     owner: "#[tool]",
     names: names! {
         name title description icon read_only destructive idempotent open_world blocking timeout rate concurrency scopes auth asks single_use task
-        order group meta strict lenient schema input_schema crate
+        order group meta strict lenient schema input_schema output_schema crate
     },
     refused: &[(
         "annotations",
@@ -69,6 +69,7 @@ pub(crate) const HANDLERS: Table = Table {
         ("size", OWN),
         ("meta", OWN),
         ("input_schema", OWN),
+        ("output_schema", OWN),
         ("asks", "it depends on what the function asks, so write it on the item"),
         ("single_use", "it depends on what the function asks, so write it on the item"),
     ],

@@ -146,6 +146,10 @@ fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: CheckDept
             Err(panicked) => problems.push(format!("{made} {panicked}")),
         }
     }
+    match caught(|| entry.check_given_output()) {
+        Ok(checked) => problems.extend(checked.err()),
+        Err(panicked) => problems.push(format!("its `output_schema` {panicked}")),
+    }
     if depth != CheckDepth::Start
         && problems.is_empty()
         && let Err(panicked) = caught(|| entry.tool().map(ToolEntry::schemas).is_some())

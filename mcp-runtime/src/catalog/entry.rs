@@ -21,7 +21,7 @@ use crate::{
     },
     limits::{ItemGate, RateConfig, SharedLimits},
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
-    registry::{CallFn, Constant, ItemDef, KindDef},
+    registry::{CallFn, Constant, GivenOutput, ItemDef, KindDef},
     schema::{
         SchemaProfile,
         header::{self, HeaderArgument},
@@ -133,6 +133,8 @@ pub(crate) struct ToolEntry {
     /// Function that generates the input schema.
     pub(crate) input: SchemaMaker,
     pub(crate) output: Option<OutputSchemaSource>,
+    /// Function that returns the author's own output schema.
+    pub(crate) given_output: Option<GivenOutput>,
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) constant: Constant,
     made_input: OnceLock<ToolSchema>,
@@ -202,8 +204,13 @@ impl PromptArgument {
 impl ToolEntry {
     /// Returns the schemas. They are rendered once, at first use.
     pub(crate) fn schemas(&self) -> ToolSchemas<'_> {
-        let output =
-            || self.output.map(|output| schemas::output(output, &self.constant, self.profile()));
+        let output = || match self.given_output {
+            // `build()` has rejected a schema that is not usable.
+            Some(given) => given().ok().map(ToolOutputSchema::from),
+            None => {
+                self.output.map(|output| schemas::output(output, &self.constant, self.profile()))
+            }
+        };
         ToolSchemas {
             input: self.made_input.get_or_init(|| {
                 // `build()` and `Handle::add` have rejected schemas with problems, so the fallback should never be used.
@@ -240,6 +247,7 @@ impl ToolEntry {
             task: None,
             input,
             output,
+            given_output: None,
             constant: Constant::NONE,
             made_input: OnceLock::new(),
             made_output: OnceLock::new(),
@@ -282,6 +290,7 @@ impl Entry {
                     lenient,
                     strict: tool.strict,
                     given: given.is_some(),
+                    given_output: tool.output_schema,
                     task: tool.task,
                     constant,
                     ..ToolEntry::new(Box::new(input), (tool.output)(), tool.profile)
@@ -349,6 +358,20 @@ impl Entry {
         self.names.spread = names.filter(|name| !own.contains(name)).map(Cow::into_owned).collect();
         let _ = tool.made_input.set(made);
         Ok(())
+    }
+
+    /// Reads the output schema that the author has written, if there is one.
+    ///
+    /// # Errors
+    /// Fails if the schema is not usable, or if the tool has no structured result.
+    pub(crate) fn check_given_output(&self) -> Result<(), String> {
+        let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
+        let Some(given) = tool.given_output else { return Ok(()) };
+        if tool.output.is_none() {
+            let problem = "`output_schema` describes a structured result, and the function returns none: return `Json<…>`, or remove the key";
+            return Err(problem.to_owned());
+        }
+        given().map(drop)
     }
 
     /// Returns the arguments that clients repeat in a header.

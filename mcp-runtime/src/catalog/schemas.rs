@@ -38,6 +38,12 @@ pub(crate) struct ToolOutputSchema {
     pub(crate) root_is_object: bool,
 }
 
+impl From<ResultSchema> for ToolOutputSchema {
+    fn from(made: ResultSchema) -> Self {
+        Self { root_is_object: made.root_is_object, schema: made.text.into() }
+    }
+}
+
 /// Returns the compile-time schema, if there is one with the requested profile.
 fn constant_schema(text: &'static [u8], profile: SchemaProfile) -> Option<ToolSchema> {
     let text = std::str::from_utf8(text).ok().filter(|text| !text.is_empty())?;
@@ -122,6 +128,5 @@ pub(crate) fn output(
     if let (Some(root), false) = (root.as_object_mut(), definitions.is_empty()) {
         root.insert("$defs".to_owned(), definitions.into());
     }
-    let rendered = ResultSchema::render(root, profile);
-    ToolOutputSchema { root_is_object: rendered.root_is_object, schema: rendered.text.into() }
+    ResultSchema::render(root, profile).into()
 }

@@ -59,6 +59,7 @@ fn schemas(entry: &Entry) -> String {
     let word = |is_static: bool| if is_static { "static" } else { "lazy" };
     let input = if tool.given { "given" } else { word(schemas.input.is_static) };
     match schemas.output {
+        Some(_) if tool.given_output.is_some() => format!("input {input}, output given"),
         Some(output) => format!("input {input}, output {}", word(output.schema.is_static)),
         None => format!("input {input}"),
     }
@@ -68,7 +69,8 @@ fn schemas(entry: &Entry) -> String {
 fn reasons(entry: &Entry, tool: &ToolEntry) -> Vec<String> {
     let schemas = tool.schemas();
     let lazy_input = !tool.given && !schemas.input.is_static;
-    let lazy_output = schemas.output.is_some_and(|output| !output.schema.is_static);
+    let lazy_output = tool.given_output.is_none()
+        && schemas.output.is_some_and(|output| !output.schema.is_static);
     if !lazy_input && !lazy_output {
         return Vec::new();
     }

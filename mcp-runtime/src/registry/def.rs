@@ -9,7 +9,7 @@ use crate::{
     call::reply::OutputSchemaSource,
     item::{InputSchema, Segment, SourceLocation},
     model::{Asks, CachePolicy, Icon, Rate, Role, TaskSupport},
-    schema::SchemaProfile,
+    schema::{ResultSchema, SchemaProfile},
 };
 
 /// Generated function that reads the arguments of a call, and then runs the user's function.
@@ -69,6 +69,9 @@ pub enum KindDef {
 /// Generated function for the key `input_schema = …`. Returns the schema as JSON text, or a description of the problem with the schema.
 type GivenSchema = fn() -> Result<Box<str>, String>;
 
+/// The same for the key `output_schema = …`.
+pub(crate) type GivenOutput = fn() -> Result<ResultSchema, String>;
+
 /// Properties of a tool.
 #[derive(Debug)]
 pub struct ToolDef {
@@ -82,6 +85,8 @@ pub struct ToolDef {
     pub(crate) profile: Option<SchemaProfile>,
     /// Function that returns the author's own schema, which replaces the schema generated from the parameters.
     pub(crate) input_schema: Option<GivenSchema>,
+    /// Function that returns the author's own schema of the structured result.
+    pub(crate) output_schema: Option<GivenOutput>,
     /// Whether calls may or must become MCP tasks. `None` if the tool has no key `task`.
     pub(crate) task: Option<TaskSupport>,
     pub(crate) output: fn() -> Option<OutputSchemaSource>,
@@ -171,6 +176,7 @@ impl ItemDef {
             profile: None,
             task: None,
             input_schema: None,
+            output_schema: None,
             output,
             constant: Constant::NONE,
         };
@@ -302,6 +308,7 @@ kind_setters! { Tool:
     profile(value: SchemaProfile) = Some(value);
     task(support: TaskSupport) = Some(support);
     input_schema(text: GivenSchema) = Some(text);
+    output_schema(schema: GivenOutput) = Some(schema);
 }
 impl ItemDef {
     /// Sets the input schema that was generated at compile time. `text` is empty if the schema has to be generated at run time.

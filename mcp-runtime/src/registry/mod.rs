@@ -4,8 +4,8 @@
 mod def;
 mod registration;
 
-pub(crate) use def::Constant;
 pub use def::{CallFn, ItemDef, KindDef};
+pub(crate) use def::{Constant, GivenOutput};
 #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
 pub use registration::MCP_RUNTIME_ITEMS_0;
 #[cfg(any(target_family = "wasm", feature = "inventory"))]

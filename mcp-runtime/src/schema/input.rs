@@ -284,16 +284,24 @@ pub(crate) fn input_schema_of<T: JsonSchema>(
 ///
 /// Fails if the text is not JSON, or the schema is not an object schema. The protocol requires an object schema of every tool.
 pub fn input_schema(schema: impl Serialize) -> Result<Box<str>, String> {
-    let wrong =
-        |problem: &dyn std::fmt::Display| format!("`input_schema` is not usable: {problem}");
-    let mut value = serde_json::to_value(&schema).map_err(|error| wrong(&error))?;
-    if let serde_json::Value::String(text) = &value {
-        value = serde_json::from_str(text).map_err(|error| wrong(&error))?;
-    }
+    let value = given_schema("input_schema", schema)?;
     if value.get("type").is_none_or(|kind| kind != "object") {
-        return Err(wrong(&"its root must have `\"type\": \"object\"`"));
+        return Err(not_usable("input_schema", "its root must have `\"type\": \"object\"`"));
     }
     Ok(value.to_string().into_boxed_str())
+}
+
+/// Reads a schema that the author has written for the key `key`: JSON text, or a value that serializes to the schema.
+pub(super) fn given_schema(key: &str, schema: impl Serialize) -> Result<Value, String> {
+    let wrong = |error: serde_json::Error| not_usable(key, error);
+    match serde_json::to_value(&schema).map_err(wrong)? {
+        Value::String(text) => serde_json::from_str(&text).map_err(wrong),
+        value => Ok(value),
+    }
+}
+
+pub(super) fn not_usable(key: &str, problem: impl std::fmt::Display) -> String {
+    format!("`{key}` is not usable: {problem}")
 }
 
 impl SamplingTool {

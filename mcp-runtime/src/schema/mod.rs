@@ -28,7 +28,7 @@ pub use field_bound::{Data, FieldBound, Whole};
 pub use input::input_schema;
 pub(crate) use input::{InputField, InputObject, input_schema_of};
 pub(crate) use kind::SchemaKind;
-pub(crate) use output::ResultSchema;
+pub use output::{ResultSchema, output_schema};
 pub use pattern::CompiledPattern;
 pub use profile::SchemaProfile;
 pub(crate) use profile::{Map, SchemaSide, generator};

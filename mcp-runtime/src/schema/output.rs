@@ -1,16 +1,18 @@
 //! The output schema of a tool that returns `Json<T>`.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
     Map, SchemaProfile,
     compatible::{compatible_result, full},
     definitions::definition_name,
+    input::{given_schema, not_usable},
 };
 
 /// Published schema of a structured result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ResultSchema {
+pub struct ResultSchema {
     pub(crate) text: Box<str>,
     /// Whether every result is an object and the root of the schema has the type `object`. Protocol revisions 2025-06-18 and 2025-11-25
     /// allow no other output schema (rules TOOLS-11 and C-20).
@@ -31,6 +33,21 @@ impl ResultSchema {
         }
         Self { text: schema.to_string().into_boxed_str(), root_is_object }
     }
+}
+
+/// Reads a schema that the author of the server has written as `output_schema = …`: JSON text, or a value that serializes to the schema. The
+/// schema is published unchanged.
+///
+/// # Errors
+///
+/// Fails if the text is not JSON, or the schema is not a JSON object.
+pub fn output_schema(schema: impl Serialize) -> Result<ResultSchema, String> {
+    let value = given_schema("output_schema", schema)?;
+    if !value.is_object() {
+        return Err(not_usable("output_schema", "it is not a JSON object"));
+    }
+    let root_is_object = value.get("type") == Some(&json!("object"));
+    Ok(ResultSchema { text: value.to_string().into_boxed_str(), root_is_object })
 }
 
 fn is_object(schema: &Value, root: &Value, depth: u8) -> bool {

@@ -47,6 +47,20 @@ fn given() -> &'static str {
     "given"
 }
 
+fn given_result_schema() -> Value {
+    json!({ "type": "object", "properties": { "sum": { "type": "integer", "x-ui": "large" } } })
+}
+
+#[tool(output_schema = given_result_schema())]
+fn given_result() -> Json<Value> {
+    Json(json!({ "sum": 3 }))
+}
+
+#[tool(output_schema = r#"{"type":"array","maxItems":1}"#, schema = "static")]
+fn given_list() -> Result<(&'static str, Json<Vec<u8>>)> {
+    Ok(("one", Json(vec![1])))
+}
+
 #[tool(schema = "full")]
 fn full(count: u32, maybe: Option<u8>) -> String {
     format!("{count} {maybe:?}")
@@ -96,6 +110,18 @@ both_eras! {
         let tools = client.tools().await.unwrap();
         assert_eq!(named(&tools, "given")["inputSchema"], given_schema());
         assert_eq!(said(&mut client, "given", json!({ "anything": "x" })).await, "given");
+    }
+
+    async fn a_given_schema_of_the_result_is_shown_as_it_is(revision) {
+        let mut client = connect(server!().items(items![given_result, given_list]), revision).await;
+        let tools = client.tools().await.unwrap();
+        assert_eq!(named(&tools, "given_result")["outputSchema"], given_result_schema());
+        let result = client.call("given_result", json!({})).await.unwrap().raw;
+        assert_eq!(result["structuredContent"], json!({ "sum": 3 }));
+        // Before 2026-07-28, only an object schema can be published.
+        let list = json!({ "type": "array", "maxItems": 1 });
+        let published = (revision == Revision::V2026_07_28).then_some(&list);
+        assert_eq!(named(&tools, "given_list").get("outputSchema"), published);
     }
 
     async fn schemas_have_the_form_that_all_clients_read_unless_full(revision) {

@@ -53,6 +53,24 @@ fn find_more(what: &str) -> bool {
 }
 
 /// Finds.
+#[tool(group = "panicking schema of a result", output_schema = unwritten())]
+fn find_all(what: &str) -> Json<String> {
+    Json(what.to_owned())
+}
+
+/// Finds.
+#[tool(group = "schema of a result that is no schema", output_schema = "[]")]
+fn find_some(what: &str) -> Json<String> {
+    Json(what.to_owned())
+}
+
+/// Finds.
+#[tool(group = "schema of a result that is text", output_schema = serde_json::json!({}))]
+fn find_text(what: &str) -> String {
+    what.to_owned()
+}
+
+/// Finds.
 #[tool(group = "schema of a list", input_schema = serde_json::json!({ "type": "array" }))]
 fn find_most(what: &str) -> bool {
     what.is_empty()
@@ -201,6 +219,18 @@ fn schemas() {
     check(
         server!(group = "schema of a list"),
         "`find_most` at ⟨\"schema of a list\"⟩: `input_schema` is not usable: its root must have `\"type\": \"object\"`",
+    );
+    check(
+        server!(group = "panicking schema of a result"),
+        "`find_all` at ⟨\"panicking schema of a result\"⟩: its `output_schema` panicked: index out of bounds: the len is 0 but the index is 0",
+    );
+    check(
+        server!(group = "schema of a result that is no schema"),
+        "`find_some` at ⟨\"schema of a result that is no schema\"⟩: `output_schema` is not usable: it is not a JSON object",
+    );
+    check(
+        server!(group = "schema of a result that is text"),
+        "`find_text` at ⟨\"schema of a result that is text\"⟩: `output_schema` describes a structured result, and the function returns none: return `Json<…>`, or remove the key",
     );
     check(
         server!(group = "type whose schema panics"),

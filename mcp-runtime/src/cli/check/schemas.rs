@@ -46,6 +46,9 @@ fn fix(tool: &CheckedItem<'_>, side: SchemaSide) -> String {
         Some(tool) if tool.given && side == SchemaSide::Argument => {
             "change it in `input_schema = …`".to_owned()
         }
+        Some(tool) if tool.given_output.is_some() && side == SchemaSide::Result => {
+            "change it in `output_schema = …`".to_owned()
+        }
         Some(full) if full.profile() == SchemaProfile::Full => {
             format!("{}: the compatible form avoids this", less(full, tool.is_added()))
         }
@@ -148,10 +151,12 @@ pub(super) fn required_but_unknown(tool: &CheckedItem<'_>) -> Vec<Problem> {
 /// Finds references that remain in the compatible form. That form inlines references unless the result would be too large.
 pub(super) fn too_large(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let entry = tool.entry.and_then(|entry| entry.tool());
-    let is_ours =
-        entry.is_some_and(|entry| !entry.given && entry.profile() == SchemaProfile::Compatible);
+    let compatible = entry.filter(|entry| entry.profile() == SchemaProfile::Compatible);
     let mut problems = Vec::new();
-    for key in ["inputSchema", "outputSchema"] {
+    for (key, is_ours) in [
+        ("inputSchema", compatible.is_some_and(|entry| !entry.given)),
+        ("outputSchema", compatible.is_some_and(|entry| entry.given_output.is_none())),
+    ] {
         if is_ours && tool.value[key].to_string().contains("\"$ref\"") {
             let what = format!(
                 "its `{key}` is too large to be spelled out without references (`$ref`), which clients refuse"
