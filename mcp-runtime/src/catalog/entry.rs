@@ -8,6 +8,7 @@ use std::{
 };
 
 use mcp_runtime_wire::Raw;
+use serde_json::Value;
 
 use super::schemas::{self, ToolOutputSchema, ToolSchema};
 #[cfg(feature = "auth")]
@@ -42,7 +43,7 @@ pub(crate) struct Entry {
     pub(crate) name: EntryText,
     pub(crate) title: Option<EntryText>,
     pub(crate) description: Option<EntryText>,
-    pub(crate) icons: &'static [Icon],
+    pub(crate) icons: Cow<'static, [Icon]>,
     pub(crate) order: i64,
     pub(crate) timeout: Option<Duration>,
     /// Rate and concurrency that are set on the item.
@@ -133,6 +134,8 @@ pub(crate) struct ToolEntry {
     /// Function that generates the input schema.
     pub(crate) input: SchemaMaker,
     pub(crate) output: Option<OutputSchemaSource>,
+    /// Output schema that the author wrote.
+    pub(super) given_output: Option<Value>,
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) constant: Constant,
     made_input: OnceLock<ToolSchema>,
@@ -202,8 +205,10 @@ impl PromptArgument {
 impl ToolEntry {
     /// Returns the schemas. They are rendered once, at first use.
     pub(crate) fn schemas(&self) -> ToolSchemas<'_> {
-        let output =
-            || self.output.map(|output| schemas::output(output, &self.constant, self.profile()));
+        let output = || match &self.given_output {
+            Some(schema) => Some(schemas::given_output(schema.clone(), self.profile())),
+            None => self.output.map(|o| schemas::output(o, &self.constant, self.profile())),
+        };
         ToolSchemas {
             input: self.made_input.get_or_init(|| {
                 // `build()` and `Handle::add` have rejected schemas with problems, so the fallback should never be used.
@@ -240,6 +245,7 @@ impl ToolEntry {
             task: None,
             input,
             output,
+            given_output: None,
             constant: Constant::NONE,
             made_input: OnceLock::new(),
             made_output: OnceLock::new(),
@@ -307,7 +313,7 @@ impl Entry {
             name: def.name.into(),
             title: def.title.map(Into::into),
             description: def.description.map(Into::into),
-            icons: def.icons,
+            icons: def.icons.into(),
             order: rank(def.order),
             timeout: def.timeout,
             rates: RateConfig { rate: def.rate, concurrency: def.concurrency },

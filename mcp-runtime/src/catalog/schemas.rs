@@ -122,6 +122,11 @@ pub(crate) fn output(
     if let (Some(root), false) = (root.as_object_mut(), definitions.is_empty()) {
         root.insert("$defs".to_owned(), definitions.into());
     }
-    let rendered = ResultSchema::render(root, profile);
+    given_output(root, profile)
+}
+
+/// Returns the published form of an output schema.
+pub(super) fn given_output(schema: Value, profile: SchemaProfile) -> ToolOutputSchema {
+    let rendered = ResultSchema::render(schema, profile);
     ToolOutputSchema { root_is_object: rendered.root_is_object, schema: rendered.text.into() }
 }

@@ -1,11 +1,13 @@
 //! The output schema of a tool that returns `Json<T>`.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
     Map, SchemaProfile,
     compatible::{compatible_result, full},
-    definitions::definition_name,
+    definitions::{check_references, definition_name},
+    input::written_schema,
 };
 
 /// Published schema of a structured result.
@@ -31,6 +33,19 @@ impl ResultSchema {
         }
         Self { text: schema.to_string().into_boxed_str(), root_is_object }
     }
+}
+
+/// Reads the output schema of a tool that is added at run time: JSON text, or a value that serializes to the schema.
+///
+/// # Errors
+/// Fails if the schema is not a JSON object, or if a reference names a definition that it does not contain.
+pub(crate) fn given_output(schema: impl Serialize) -> Result<Value, String> {
+    let schema = written_schema("output_schema", schema)?;
+    if !schema.is_object() {
+        return Err("`output_schema` is not usable: it must be a JSON object".to_owned());
+    }
+    check_references("output_schema", &schema)?;
+    Ok(schema)
 }
 
 fn is_object(schema: &Value, root: &Value, depth: u8) -> bool {
