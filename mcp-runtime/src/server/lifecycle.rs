@@ -129,10 +129,7 @@ impl Server {
     pub(crate) async fn start(mut self) -> Result<Started, ServeError> {
         self.open_store().await?;
         let node = join(self.store.clone()).await?;
-        for setup in std::mem::take(&mut self.setups) {
-            let insert = setup(Handle(self.catalog.clone())).await.map_err(ServeError::Setup)?;
-            insert(&mut self.states);
-        }
+        self.set_up().await.map_err(ServeError::Setup)?;
         let write_question = self.write_question;
         let mut started = self.started();
         let unusable = |why: StoreError| ServeError::Store(why.to_string());
@@ -161,13 +158,21 @@ impl Server {
         if !self.setups_may_add_items {
             return (self.start_bare(), None);
         }
-        for setup in std::mem::take(&mut self.setups) {
-            match setup(Handle(self.catalog.clone())).await {
-                Ok(insert) => insert(&mut self.states),
-                Err(problem) => return (self.start_bare(), Some(problem)),
-            }
+        match self.set_up().await {
+            Ok(()) => (self.started(), None),
+            Err(problem) => (self.start_bare(), Some(problem)),
         }
-        (self.started(), None)
+    }
+
+    /// Runs the closures of `setup`, each with a handle that knows the state of the preceding ones.
+    async fn set_up(&mut self) -> Result<(), String> {
+        self.catalog.set_states(&self.states);
+        for setup in std::mem::take(&mut self.setups) {
+            let insert = setup(Handle(self.catalog.clone())).await?;
+            insert(&mut self.states);
+            self.catalog.set_states(&self.states);
+        }
+        Ok(())
     }
 
     fn started(mut self) -> Started {
