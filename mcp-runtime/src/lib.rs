@@ -262,7 +262,7 @@ pub mod middleware {
 /// Return types of handlers: one trait for each kind of item, which lists the possible types.
 pub mod reply {
     pub use crate::call::reply::{
-        CompletionReply, IntoFailure, PromptReply, ResourceReply, ToolReply, WithMeta,
+        CompletionReply, IntoFailure, PromptReply, ResourceReply, ToolReply, WithMeta, WithText,
     };
 }
 
@@ -340,7 +340,7 @@ pub mod prelude {
         },
         elicitation::{Elicit, Form, Unanswered},
         extract::{Client, FromCall, Roots},
-        reply::WithMeta,
+        reply::{WithMeta, WithText},
         sampling::{Sample, Sampling},
     };
 }
