@@ -403,8 +403,8 @@ pub mod __private {
             Asks, CachePolicy, Choices, FormSchema, Icon, Rate, Role, TaskSupport, TextFormat,
         },
         registry::{
-            Completes, ItemDef, Registered, Unmarked, completed, completed_by, identity, placed,
-            stand_in, unmarked,
+            Completes, ItemDef, MetaValue, Registered, Unmarked, completed, completed_by, identity,
+            meta_value, placed, stand_in, unmarked,
         },
         schema::{
             CompiledPattern, Data, FieldBound, Range, SchemaProfile, Whole,

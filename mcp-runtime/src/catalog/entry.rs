@@ -258,7 +258,7 @@ impl Entry {
     /// Creates the entry of an annotated function. `params` are its parameters.
     ///
     /// # Errors
-    /// Fails if the server does not support the URI template.
+    /// Fails if the server does not support the URI template, or if an expression in `meta` has a value that JSON does not have.
     pub(crate) fn of(def: &'static ItemDef, params: ItemParams) -> Result<Self, String> {
         let names = params
             .fields
@@ -268,6 +268,12 @@ impl Entry {
         let names = ArgumentNames { own: names.collect(), spread: Vec::new() };
         let parameters = params.fields.iter().map(|field| field.def).collect();
         let needs_meta = params.needs.meta;
+        let mut meta = Vec::with_capacity(def.meta.len());
+        for (key, value) in def.meta {
+            let json = value.json();
+            let json = json.map_err(|why| format!("`{key}` of its `meta` is no JSON: {why}"))?;
+            meta.push(((*key).into(), json));
+        }
         let asks = def.asks.and(params.needs.asks);
         let kind = match &def.kind {
             KindDef::Tool(tool) => {
@@ -322,7 +328,7 @@ impl Entry {
             guard: ItemGuard::of(def).closed(),
             audience: def.audience,
             priority: def.priority,
-            meta: def.meta.iter().map(|(key, json)| ((*key).into(), (*json).into())).collect(),
+            meta,
             origin: Some(&def.origin),
             parameters,
             identity: Some((def.identity)()),

@@ -5,7 +5,7 @@ mod def;
 mod registration;
 
 pub(crate) use def::Constant;
-pub use def::{CallFn, ItemDef, KindDef};
+pub use def::{CallFn, ItemDef, KindDef, MetaValue, meta_value};
 #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
 pub use registration::MCP_RUNTIME_ITEMS_0;
 #[cfg(any(target_family = "wasm", feature = "inventory"))]
