@@ -105,7 +105,7 @@ pub(crate) enum MetaValue {
     /// JSON text of a literal.
     Json(String),
     /// Expression that serializes to the value.
-    Made(Expr),
+    Made(Box<Expr>),
 }
 
 fn meta_value(input: ParseStream<'_>) -> syn::Result<MetaValue> {
@@ -119,7 +119,7 @@ fn meta_value(input: ParseStream<'_>) -> syn::Result<MetaValue> {
             input.advance_to(&ahead);
             Ok(MetaValue::Json(json))
         }
-        _ => expression(input).map(MetaValue::Made),
+        _ => expression(input).map(Box::new).map(MetaValue::Made),
     }
 }
 

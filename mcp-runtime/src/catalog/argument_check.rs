@@ -20,6 +20,9 @@ pub(super) struct ArgumentCheck {
     is_closed: bool,
 }
 
+const NO_ARGUMENTS: &str = "`input_schema` needs a handler with arguments: set it with `handler_with`, such as \
+     `handler_with(async |arguments: serde_json::Map<String, Value>, context: Context| …)`";
+
 /// Type of a JSON value, as the keyword `type` names it.
 #[derive(Clone, Copy, PartialEq)]
 enum ValueType {
@@ -76,8 +79,11 @@ impl ArgumentCheck {
     /// Takes the check from an object schema.
     ///
     /// # Errors
-    /// Fails if a keyword that is checked has a value that JSON Schema does not allow.
-    pub(super) fn of(schema: &Value) -> Result<Self, String> {
+    /// Fails if a keyword that is checked has a value that JSON Schema does not allow, or if the handler takes no arguments.
+    pub(super) fn of(schema: &Value, takes_arguments: bool) -> Result<Self, String> {
+        if !takes_arguments {
+            return Err(NO_ARGUMENTS.to_owned());
+        }
         let wrong = |what: String| format!("`input_schema` is not usable: {what}");
         let mut properties = BTreeMap::new();
         match schema.get("properties") {

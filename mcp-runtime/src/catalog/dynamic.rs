@@ -411,38 +411,30 @@ impl Tool {
     }
 }
 
+const NO_STRUCTURED_CONTENT: &str =
+    "`output_schema` needs structured content: return `Json(…)` from the handler";
+const CONTRADICTION: &str = "`destructive` contradicts `read_only`, because a tool that only reads destroys nothing: remove one of the two";
+
 impl Item for Tool {
     fn into_entry(mut self) -> Result<EntryBox, String> {
         check_tool_name(&self.name)?;
         let mut input =
             self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
+        let wrong = |problem: String| format!("`{}`: {problem}", self.name);
         if self.read_only == Some(true) && self.destructive == Some(true) {
-            return Err(format!(
-                "`{}`: `destructive` contradicts `read_only`, because a tool that only reads destroys nothing: remove one of the two",
-                self.name
-            ));
+            return Err(wrong(CONTRADICTION.to_owned()));
         }
-        let given = self.given_input.is_some();
-        if let Some(schema) = self.given_input.take() {
-            let problem = |problem| format!("`{}`: {problem}", self.name);
-            let schema = schema.map_err(problem)?;
-            if !self.takes_arguments {
-                let fix = "set it with `handler_with`, such as `handler_with(async |arguments: serde_json::Map<String, Value>, context: Context| …)`";
-                return Err(problem(format!(
-                    "`input_schema` needs a handler with arguments: {fix}"
-                )));
-            }
-            let check = ArgumentCheck::of(&schema).map_err(problem)?;
-            self.handler = self.handler.take().map(|handler| check.before(handler));
+        let mut handler = self.handler.take();
+        let given_input = self.given_input.take().transpose().map_err(wrong)?;
+        let given = given_input.is_some();
+        if let Some(schema) = given_input {
+            let check = ArgumentCheck::of(&schema, self.takes_arguments).map_err(wrong)?;
+            handler = handler.map(|handler| check.before(handler));
             input = Box::new(move |profile| Ok(schema::given_input_text(&schema, profile).into()));
         }
-        let given_output = self.given_output.take().transpose();
-        let given_output = given_output.map_err(|problem| format!("`{}`: {problem}", self.name))?;
+        let given_output = self.given_output.take().transpose().map_err(wrong)?;
         if given_output.is_some() && self.output.is_none() {
-            return Err(format!(
-                "`{}`: `output_schema` needs structured content: return `Json(…)` from the handler",
-                self.name
-            ));
+            return Err(wrong(NO_STRUCTURED_CONTENT.to_owned()));
         }
         let mut tool = ToolEntry::new(input, self.output, self.profile);
         tool.given = given;
@@ -450,10 +442,8 @@ impl Item for Tool {
         tool.hints = tool_hints(self.read_only, self.destructive, self.idempotent, self.open_world);
         tool.task = self.task;
         let kind = EntryKind::Tool(tool);
-        let mut entry = dynamic_entry(self.name.clone(), kind, self.handler.take())?;
-        entry
-            .make_input_schema()
-            .map_err(|problems| format!("`{}`: {}", self.name, problems.join("; ")))?;
+        let mut entry = dynamic_entry(self.name.clone(), kind, handler)?;
+        entry.make_input_schema().map_err(|problems| wrong(problems.join("; ")))?;
         self.finish(entry)
     }
 }

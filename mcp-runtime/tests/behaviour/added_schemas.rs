@@ -34,6 +34,8 @@ fn tool(schema: impl serde::Serialize) -> Tool {
     )
 }
 
+type MakeTool = fn() -> Tool;
+
 /// Connects a client to a server to which `setup` adds one tool.
 async fn with_tool(tool: impl Fn() -> Tool + Send + 'static, revision: Revision) -> TestClient {
     let server = server!().items(items![]).setup(async move |handle: Handle| handle.add(tool()));
@@ -103,7 +105,7 @@ both_eras! {
     }
 
     async fn an_open_schema_accepts_further_arguments(revision) {
-        let schemas: [fn() -> Tool; 3] = [
+        let schemas: [MakeTool; 3] = [
             || tool(json!({ "type": "object" })),
             || tool(r#"{"type":"object","properties":{}}"#),
             || tool(schemars::json_schema!({ "type": "object" })),
@@ -156,14 +158,14 @@ both_eras! {
 
 #[tokio::test]
 async fn a_schema_that_is_not_usable_is_an_error_that_names_the_tool() {
-    async fn check(tool: fn() -> Tool, expected: &'static str) {
+    async fn check(tool: MakeTool, expected: &'static str) {
         let server = server!().items(items![]).setup(async move |handle: Handle| {
             assert_eq!(handle.add(tool()).unwrap_err().to_string(), expected);
             Ok::<_, Error>(())
         });
         connect(server, Revision::V2025_11_25).await;
     }
-    let cases: [(fn() -> Tool, &str); 10] = [
+    let cases: [(MakeTool, &str); 10] = [
         (
             || tool(json!({ "properties": {} })),
             "`forecast`: `input_schema` is not usable: its root must have `\"type\": \"object\"`",
