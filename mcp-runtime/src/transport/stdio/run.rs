@@ -28,7 +28,7 @@ use crate::{
 /// Fails if `setup` fails, or if reading or writing fails.
 pub(crate) fn run(server: Server) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    block_on(runtime, pin!(serve_while(server, true, terminated())))
+    block_on(runtime, pin!(serve_while(server, true, terminated)))
 }
 
 /// Serves one client on the caller's runtime, until it disconnects or the process receives SIGTERM.
@@ -36,7 +36,7 @@ pub(crate) fn run(server: Server) -> Result<(), ServeError> {
 /// # Errors
 /// Fails if `setup` fails, or if reading or writing fails.
 pub(crate) async fn serve(server: Server) -> Result<(), ServeError> {
-    serve_while(server, false, terminated()).await
+    serve_while(server, false, terminated).await
 }
 
 /// Like [`serve`], until `stop` is ready instead of SIGTERM.
@@ -44,15 +44,16 @@ pub(crate) async fn serve_until(
     server: Server,
     stop: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
-    serve_while(server, false, once(stop)).await
+    serve_while(server, false, || once(stop)).await
 }
 
-/// Serves one client until it disconnects or `stop` is ready. A second time that `stop` is ready ends the grace period. Set `owns_process` if
-/// the process runs only this server, so that a watchdog may end the process.
-async fn serve_while(
+/// Serves one client until it disconnects or `stop` is ready. A second time that `stop` is ready ends the grace period. `stop` is made after
+/// `setup` has run, so that a signal ends a process that is still in `setup`. Set `owns_process` if the process runs only this server, so that
+/// a watchdog may end the process.
+async fn serve_while<S: FnMut(&mut Context<'_>) -> Poll<()>>(
     server: Server,
     owns_process: bool,
-    stop: impl FnMut(&mut Context<'_>) -> Poll<()>,
+    stop: impl FnOnce() -> S,
 ) -> Result<(), ServeError> {
     let (guard, input, output) = StdioGuard::install()?;
     if input.is_terminal() {
@@ -67,7 +68,7 @@ async fn serve_while(
     #[cfg(not(unix))]
     let _ = owns_process;
     let peer = Peer::new(Service::new(&started));
-    let served = stream::serve(&peer, input, output, stop).await;
+    let served = stream::serve(&peer, input, output, stop()).await;
     started.stop().await;
     drop(guard);
     restore();
