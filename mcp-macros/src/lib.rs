@@ -122,7 +122,7 @@ use proc_macro::TokenStream;
 /// | `task` | lets a call run as a task that its client follows (since 2025-11-25) | task | off | `taskSupport` of `execution`, in 2025-11-25 only |
 /// | `order = -1` | lower comes first; items of equal order are sorted by name | integer (`i32`) | 0 | position in the list |
 /// | `group = "admin"` | only servers that serve this group have the item | string literal | none | none |
-/// | `meta("vendor.com/key" = 1)` | metadata for clients | names with numbers, `true`, `false` or string literals | none | `_meta`, since 2025-06-18 |
+/// | `meta("vendor.com/key" = 1)` | metadata for clients | names with literals, or with expressions that serialize to JSON | none | `_meta`, since 2025-06-18 |
 /// | `strict` | rejects an argument of the wrong JSON type, even if its text could be read as the right type | flag | off | none |
 /// | `lenient` | accepts and drops unknown arguments, and unknown fields of the structs in them | flag | off | no `additionalProperties` in a full schema |
 /// | `schema = "full"` | see below | `"full"`, `"compatible"` or `"static"` | [`schema_profile`][`Builder::schema_profile`] of the builder, otherwise `"compatible"` | form of `inputSchema` and `outputSchema` |
@@ -264,7 +264,7 @@ pub fn tool(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | `subscribe` | clients can subscribe to changes | flag | off | capability `resources.subscribe` |
 /// | `audience(user, assistant)` | intended readers | `user`, `assistant` or both | none | `annotations.audience` |
 /// | `priority = 0.8` | importance: 0 is the least, 1 the most | number from 0 to 1 | none | `annotations.priority` |
-/// | `meta("vendor.com/key" = 1)` | metadata for clients | names with literals | none | `_meta`, since 2025-06-18 |
+/// | `meta("vendor.com/key" = 1)` | metadata for clients | names with literals, or with expressions that serialize to JSON | none | `_meta`, since 2025-06-18 |
 ///
 /// The keys `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`, `group` and `crate` work as for
 /// [`macro@tool`]. A policy gets the variables of the URI as arguments. Scopes and policies also decide about subscriptions.
@@ -334,7 +334,7 @@ pub fn resource(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | `title = "Code review"` | name that users see | text | none | `title`, since 2025-06-18 |
 /// | `description = ABOUT` | description for users | text | doc comment | `description` |
 /// | `icon = "https://…"` | icon that users see | icon, repeatable | none | `icons`, since 2025-11-25 |
-/// | `meta("vendor.com/key" = 1)` | metadata for clients | names with literals | none | `_meta`, since 2025-06-18 |
+/// | `meta("vendor.com/key" = 1)` | metadata for clients | names with literals, or with expressions that serialize to JSON | none | `_meta`, since 2025-06-18 |
 ///
 /// The keys `blocking`, `timeout`, `rate`, `concurrency`, `scopes`, `auth`, `asks`, `order`, `group` and `crate` work as for
 /// [`macro@tool`].

@@ -262,7 +262,7 @@ pub mod middleware {
 /// Return types of handlers: one trait for each kind of item, which lists the possible types.
 pub mod reply {
     pub use crate::call::reply::{
-        CompletionReply, IntoFailure, PromptReply, ResourceReply, ToolReply, WithMeta,
+        CompletionReply, IntoFailure, PromptReply, ResourceReply, ToolReply, WithMeta, WithText,
     };
 }
 
@@ -340,7 +340,7 @@ pub mod prelude {
         },
         elicitation::{Elicit, Form, Unanswered},
         extract::{Client, FromCall, Roots},
-        reply::WithMeta,
+        reply::{WithMeta, WithText},
         sampling::{Sample, Sampling},
     };
 }
@@ -403,8 +403,8 @@ pub mod __private {
             Asks, CachePolicy, Choices, FormSchema, Icon, Rate, Role, TaskSupport, TextFormat,
         },
         registry::{
-            Completes, ItemDef, Registered, Unmarked, completed, completed_by, identity, placed,
-            stand_in, unmarked,
+            Completes, ItemDef, MetaValue, Registered, Unmarked, completed, completed_by, identity,
+            meta_value, placed, stand_in, unmarked,
         },
         schema::{
             CompiledPattern, Data, FieldBound, Range, SchemaProfile, Whole,

@@ -156,6 +156,30 @@ fn an_application_can_end_the_streams_of_its_server_before_it_waits() {
     });
 }
 
+/// The routes of an application have the handle of its server.
+#[test]
+fn an_application_changes_its_server_and_reaches_the_state() {
+    struct Shop(&'static str);
+
+    run(async {
+        let service = server().state(Shop("corner")).into_service().await.unwrap();
+        let handle = service.handle();
+        assert_eq!(handle.state::<Shop>().unwrap().0, "corner");
+        let app = Application::start(service.router()).await;
+        let filter = json!({ "notifications": { "toolsListChanged": true } });
+        let listen = crate::client::modern("x", "subscriptions/listen", filter);
+        let mut listening = listen.open(app.address).await.check_events();
+        listening.message().await.unwrap();
+        handle.add(Tool::new("added").handler(async |_: Context| "new")).unwrap();
+        let changed = listening.message().await.unwrap();
+        assert_eq!(changed["method"], "notifications/tools/list_changed");
+        service.stop();
+        app.end().await;
+        service.close().await;
+        assert!(handle.state::<Shop>().is_none());
+    });
+}
+
 /// Calls the service directly, without an axum router and without sockets.
 #[test]
 fn a_service_works_in_a_tower_stack() {

@@ -194,6 +194,20 @@ fn a_signal_ends_the_grace() {
     );
 }
 
+/// The client keeps stdin open, and the call that runs is answered after the stop.
+#[test]
+fn a_program_stops_its_server() {
+    let mut command = fixture();
+    command.env("FIXTURE_UNTIL", "1");
+    let mut server = Server::start_as(command);
+    server.send(&call("running", "outlast", json!({})));
+    server.send(&call("stop", "stop", json!({})));
+    let ended = server.wait();
+    assert!(ended.status.success(), "{ended:?}");
+    let texts: Vec<_> = ended.rest.iter().map(text_of).collect();
+    assert_eq!((texts, &*ended.stderr), (vec!["Done.".into(), "answered".into()], "shut down\n"));
+}
+
 /// The signal interrupts the client in the middle of a line, so the server must not report a parse error.
 #[test]
 fn an_incomplete_line_is_not_parsed_after_a_signal() {

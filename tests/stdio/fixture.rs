@@ -465,7 +465,43 @@ mod lazy {
     }
 }
 
+/// Server whose program stops it.
+mod until {
+    use mcp_runtime::prelude::*;
+    use tokio::sync::Notify;
+
+    static STOP: Notify = Notify::const_new();
+    static STOPPED: Notify = Notify::const_new();
+
+    /// Stops the server.
+    #[tool(group = "until")]
+    fn stop() {
+        STOP.notify_one();
+    }
+
+    /// Returns when the server is stopping.
+    #[tool(group = "until")]
+    async fn outlast() -> &'static str {
+        STOPPED.notified().await;
+        "answered"
+    }
+
+    pub fn run() -> Result<(), mcp_runtime::ServeError> {
+        let server = mcp_runtime::server!(name = "until", group = "until");
+        let server = server.on_shutdown(async |_| eprintln!("shut down"));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(server.serve_stdio_until(async {
+            STOP.notified().await;
+            STOPPED.notify_one();
+        }))
+    }
+}
+
 fn main() -> ExitCode {
+    if std::env::var_os("FIXTURE_UNTIL").is_some() {
+        until::run().expect("the server stops");
+        return ExitCode::SUCCESS;
+    }
     if std::env::var_os("FIXTURE_DROPPED").is_some() {
         drop(run());
         return ExitCode::SUCCESS;

@@ -10,7 +10,7 @@ use crate::item::{Item, Kind};
 use crate::keys::Given;
 use crate::keys::attributes::ItemKeys;
 use crate::keys::conditions::{Rate, Unit};
-use crate::keys::nested::{Cache, Task};
+use crate::keys::nested::{Cache, MetaValue, Task};
 use crate::keys::number::Duration;
 use crate::keys::text::{Audience, Flag, Reader, SchemaForm};
 use crate::uri::{Segment, Template, VariableKind};
@@ -64,7 +64,8 @@ pub(super) fn definition(item: &Item<'_>) -> TokenStream {
         item.doc.as_ref(),
     )
     .map(|description| quote_spanned!(here()=> .description(#description)));
-    let (shown, behaviour, content) = (shown(keys), behaviour(keys, owner.as_ref()), content(keys));
+    let (shown, behaviour, content) =
+        (shown(keys, owner.as_ref()), behaviour(keys, owner.as_ref()), content(keys));
     let schemas = setters(item);
     quote_spanned!(here()=> #made #described #shown #behaviour #content #schemas)
 }
@@ -88,7 +89,7 @@ fn line(item: &Item<'_>) -> TokenStream {
 }
 
 /// Generates the setters for the entry in lists: title, icons, group, order and `meta`.
-fn shown(keys: &ItemKeys) -> TokenStream {
+fn shown(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
     let title = keys.title.as_ref().map(|given| {
         let title = text(&given.value);
         quote_spanned!(here()=> .title(#title))
@@ -107,7 +108,13 @@ fn shown(keys: &ItemKeys) -> TokenStream {
         quote_spanned!(here()=> .order(#order))
     });
     let meta = keys.meta.as_ref().map(|meta| {
-        let entries = meta.value.0.iter().map(|(key, json)| quote_spanned!(here()=> (#key, #json)));
+        let entries = meta.value.0.iter().map(|(key, value)| match value {
+            MetaValue::Json(json) => quote_spanned!(here()=> (#key, __mcp::MetaValue::Json(#json))),
+            MetaValue::Made(expr) => {
+                let expr = outside(expr.to_token_stream(), owner);
+                quote_spanned!(here()=> (#key, __mcp::MetaValue::Made(|| __mcp::meta_value(#expr))))
+            }
+        });
         quote_spanned!(here()=> .meta(&[#(#entries),*]))
     });
     quote_spanned!(here()=> #title #icons #group #order #meta)

@@ -1,5 +1,6 @@
 //! Values that have keys of their own: icons, cache policies, metadata, tasks.
 
+use super::expression;
 use super::grammar::{Given, Value, keys, parenthesized, read, read_first, usage};
 use super::number::Duration;
 use super::tables::{CACHE, ICON, TASK};
@@ -7,8 +8,10 @@ use super::text::{Flag, NonBlank, json_literal, literal};
 use crate::errors::Errors;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative as _;
 use syn::punctuated::Punctuated;
-use syn::{Ident, LitStr, Token};
+use syn::token::Brace;
+use syn::{Expr, Ident, LitStr, Token};
 
 /// Value of the key `icon`: `icon = "https://…"` or `icon("https://…", mime_type = "image/png", sizes("48x48"))`.
 #[derive(Clone)]
@@ -92,16 +95,40 @@ impl Value for Cache {
     }
 }
 
-/// Value of the key `meta`, as in `meta("vendor.com/key" = 1, other = "text")`: pairs of a name and a value. The values are JSON text.
+/// Value of the key `meta`, as in `meta("vendor.com/key" = 1, other = "text")`: pairs of a name and a value.
 #[derive(Clone)]
-pub(crate) struct Metadata(pub(crate) Vec<(String, String)>);
+pub(crate) struct Metadata(pub(crate) Vec<(String, MetaValue)>);
+
+/// Value of a member of `meta`.
+#[derive(Clone)]
+pub(crate) enum MetaValue {
+    /// JSON text of a literal.
+    Json(String),
+    /// Expression that serializes to the value.
+    Made(Box<Expr>),
+}
+
+fn meta_value(input: ParseStream<'_>) -> syn::Result<MetaValue> {
+    if input.peek(Brace) {
+        let fix = "write an object as an expression, such as `serde_json::json!({ … })`";
+        return Err(input.error(fix));
+    }
+    let ahead = input.fork();
+    match json_literal(&ahead) {
+        Ok(json) if ahead.is_empty() || ahead.peek(Token![,]) => {
+            input.advance_to(&ahead);
+            Ok(MetaValue::Json(json))
+        }
+        _ => expression(input).map(Box::new).map(MetaValue::Made),
+    }
+}
 
 impl Value for Metadata {
     const USAGE: &'static str = "(\"vendor.com/key\" = \"…\")";
 
     fn read(key: &Ident, input: ParseStream<'_>, _: &Errors) -> syn::Result<Self> {
         parenthesized::<Self, _>(key, input, |input| {
-            let mut entries: Vec<(String, String)> = Vec::new();
+            let mut entries: Vec<(String, MetaValue)> = Vec::new();
             while !input.is_empty() {
                 let span = input.span();
                 let name = if input.peek(LitStr) {
@@ -123,7 +150,7 @@ impl Value for Metadata {
                     ));
                 }
                 input.parse::<Token![=]>().map_err(|_| usage::<Self>(key))?;
-                entries.push((name, json_literal(input)?));
+                entries.push((name, meta_value(input)?));
                 if !input.is_empty() {
                     input.parse::<Token![,]>().map_err(|_| usage::<Self>(key))?;
                 }

@@ -83,7 +83,9 @@ pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
                     || matches!(field.source, ArgumentSource::Spread { .. })
             });
         let variables = text_parameters(&params);
-        let mut entry = match Entry::of(def, params) {
+        let made = caught(|| Entry::of(def, params))
+            .unwrap_or_else(|panicked| Err(format!("an expression in its `meta` {panicked}")));
+        let mut entry = match made {
             Ok(entry) => entry,
             Err(problem) => {
                 found.problems.push(format!("{}: {problem}", def.origin));

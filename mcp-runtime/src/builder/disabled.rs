@@ -18,6 +18,7 @@ unavailable! {
         fn run<T>(self) -> T;
         fn run_from<T, A>(self, _arguments: A) -> T;
         fn serve_stdio(self) -> StartResult<()>;
+        fn serve_stdio_until<S>(self, _stop: S) -> StartResult<()>;
     }
 }
 

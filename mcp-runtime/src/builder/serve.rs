@@ -2,7 +2,7 @@
 
 #[cfg(feature = "http")]
 use core::net::IpAddr;
-use std::task::Poll;
+use std::{future::Future, task::Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -74,6 +74,11 @@ impl Builder {
     /// The runtime needs I/O and time enabled. As soon as this method runs, stdout belongs to the protocol, and text that the program
     /// prints goes to stderr.
     ///
+    /// Returns when the client has closed stdin, or when the process has received SIGTERM (on Unix). Running calls may then finish within the
+    /// [grace period](crate::limits::Limits::grace) (5 seconds by default), which a further SIGTERM ends early. Then the remaining calls are
+    /// cancelled, and [`on_shutdown`](Self::on_shutdown) runs. To stop the server on a different event, use
+    /// [`serve_stdio_until`](Self::serve_stdio_until).
+    ///
     /// Specification: Base protocol, Transports (stdio).
     ///
     /// # Errors
@@ -98,7 +103,52 @@ impl Builder {
     /// }
     /// ```
     pub async fn serve_stdio(self) -> Result<(), ServeError> {
-        stdio::serve(self.build()?, false).await
+        stdio::serve(self.build()?).await
+    }
+
+    /// Serves one client on stdin and stdout until it closes stdin, or until `stop` is ready.
+    ///
+    /// After that, the server reads no further messages. Running calls may finish within the
+    /// [grace period](crate::limits::Limits::grace) (5 seconds by default). Then the remaining calls are cancelled, and
+    /// [`on_shutdown`](Self::on_shutdown) runs.
+    ///
+    /// The method does not handle SIGTERM, which ends the process unless the program handles it. Otherwise it is like
+    /// [`serve_stdio`](Self::serve_stdio).
+    ///
+    /// Specification: Base protocol, Transports (stdio).
+    ///
+    /// # Errors
+    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, or if reading or writing fails.
+    ///
+    /// # Cancel safety
+    /// This method is not cancel safe. If the future is dropped, messages that have been read are lost, running calls get no answer, and
+    /// the closures of [`on_shutdown`](Self::on_shutdown) do not run.
+    ///
+    /// ```no_run
+    /// use mcp_runtime::{ServeError, prelude::*};
+    ///
+    /// /// Adds two numbers.
+    /// #[tool]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), ServeError> {
+    ///     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    ///     // Another part of the program stops the server after an hour.
+    ///     tokio::spawn(async move {
+    ///         tokio::time::sleep(std::time::Duration::from_secs(3600)).await;
+    ///         let _ = stop.send(());
+    ///     });
+    ///     let stopped = async {
+    ///         let _ = stopped.await;
+    ///     };
+    ///     mcp_runtime::server!().serve_stdio_until(stopped).await
+    /// }
+    /// ```
+    pub async fn serve_stdio_until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
+        stdio::serve_until(self.build()?, stop).await
     }
 }
 

@@ -4,8 +4,11 @@ use std::{collections::BTreeMap, fmt, future::Future, sync::Arc, time::Duration}
 
 use mcp_runtime_contract::collect::collect_by_insert;
 use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use super::{
+    argument_check::ArgumentCheck,
     entry::{
         DynHandler, Entry, EntryKind, EntryText, Handler, PromptArgument, PromptEntry,
         ResourceEntry, SchemaMaker, ToolEntry, rank, tool_hints,
@@ -24,7 +27,7 @@ use crate::{
     },
     item::template::UriTemplate,
     limits::RateConfig,
-    model::{Asks, TaskSupport, check_tool_name},
+    model::{Asks, Icon, TaskSupport, check_meta_key, check_tool_name},
     registry::Constant,
     schema::{self, SchemaProfile},
 };
@@ -56,6 +59,24 @@ macro_rules! common_methods {
             #[must_use]
             pub fn order(mut self, order: i32) -> Self {
                 self.order = order;
+                self
+            }
+
+            /// Adds an icon (2025-11-25 and later). Can be called several times. Default: no icon.
+            #[must_use]
+            pub fn icon(mut self, icon: Icon) -> Self {
+                self.icons.push(icon);
+                self
+            }
+
+            /// Adds a member of the item's `_meta` in lists (2025-06-18 and later). The value is any JSON. A second value of a key replaces
+            /// the first. If a key does not follow the syntax of the specification (basic/index#meta), [`Handle::add`](crate::Handle::add)
+            /// fails. Default: no `_meta`.
+            #[must_use]
+            pub fn meta(mut self, key: impl Into<EntryText>, value: impl Into<Value>) -> Self {
+                let key = key.into();
+                self.meta.retain(|(known, _)| *known != key);
+                self.meta.push((key, value.into().to_string().into()));
                 self
             }
 
@@ -106,6 +127,11 @@ macro_rules! common_methods {
                 if let Some(problem) = self.rates.problem() {
                     return Err(format!("`{}`: {problem}", self.name));
                 }
+                for (key, _) in &self.meta {
+                    check_meta_key(key).map_err(|reason| {
+                        format!("`{}`: `{key}` cannot be a `_meta` key: {reason}", self.name)
+                    })?;
+                }
                 #[cfg(feature = "auth")]
                 {
                     if let Some(problem) = self.guard.problem() {
@@ -116,6 +142,8 @@ macro_rules! common_methods {
                 entry.rates = self.rates;
                 entry.title = self.title;
                 entry.description = self.description;
+                entry.icons = self.icons.into();
+                entry.meta = self.meta;
                 entry.order = rank(self.order);
                 entry.timeout = self.timeout;
                 Ok(EntryBox(entry))
@@ -165,6 +193,8 @@ pub struct Tool {
     name: EntryText,
     title: Option<EntryText>,
     description: Option<EntryText>,
+    icons: Vec<Icon>,
+    meta: Vec<(EntryText, EntryText)>,
     order: i32,
     timeout: Option<Duration>,
     rates: RateConfig,
@@ -176,7 +206,11 @@ pub struct Tool {
     open_world: Option<bool>,
     input: Option<SchemaMaker>,
     output: Option<OutputSchemaSource>,
+    /// Schemas that the author has set, or the reasons why they are none.
+    given_input: Option<Result<Value, String>>,
+    given_output: Option<Result<Value, String>>,
     handler: Option<DynHandler>,
+    takes_arguments: bool,
     task: Option<TaskSupport>,
     profile: Option<SchemaProfile>,
 }
@@ -192,6 +226,8 @@ impl Tool {
             name: name.into(),
             title: None,
             description: None,
+            icons: Vec::new(),
+            meta: Vec::new(),
             order: 0,
             timeout: None,
             rates: RateConfig::default(),
@@ -203,7 +239,10 @@ impl Tool {
             open_world: None,
             input: None,
             output: None,
+            given_input: None,
+            given_output: None,
             handler: None,
+            takes_arguments: false,
             task: None,
             profile: None,
         }
@@ -253,6 +292,74 @@ impl Tool {
         self
     }
 
+    /// Sets the schema of the arguments, for a schema that is known only at run time, such as the schema of an operation in an OpenAPI
+    /// document. The schema is JSON text, or a value that serializes to the schema, such as a [`serde_json::Value`]. Default: the schema of
+    /// the type that [`handler_with`](Self::handler_with) takes.
+    ///
+    /// The handler takes a `serde_json::Map<String, Value>`, or any other type that the arguments fit. Clients get the schema in the form of
+    /// the [profile](Self::schema_profile).
+    ///
+    /// Before the handler runs, the server checks that the required arguments are present, that each argument has a `type` of its schema,
+    /// and that there are no others if `additionalProperties` is `false`. A string that contains JSON of the right type is accepted instead,
+    /// because many models quote arguments, and so is `null` for an argument that is not required. The handler checks everything else, such
+    /// as bounds, patterns, `enum`, references and the members of objects.
+    ///
+    /// [`Handle::add`](crate::Handle::add) fails if the root of the schema does not have `"type": "object"`, if the schema refers to a
+    /// definition that it does not contain, or if the handler takes no arguments.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    /// use serde_json::{Map, Value, json};
+    ///
+    /// /// Returns the tool for an operation of a web service.
+    /// fn operation(name: String, description: String, parameters: Value) -> Tool {
+    ///     let path = format!("/{name}");
+    ///     Tool::new(name).description(description).input_schema(parameters).handler_with(
+    ///         move |arguments: Map<String, Value>, _: Context| {
+    ///             let request = format!("POST {path} {}", Value::from(arguments));
+    ///             async { request }
+    ///         },
+    ///     )
+    /// }
+    ///
+    /// let parameters = json!({
+    ///     "type": "object",
+    ///     "properties": { "city": { "type": "string" }, "days": { "type": "integer" } },
+    ///     "required": ["city"],
+    /// });
+    /// let tool = operation("forecast".into(), "Forecasts the weather".into(), parameters);
+    /// ```
+    #[must_use]
+    pub fn input_schema(mut self, schema: impl Serialize) -> Self {
+        self.given_input = Some(schema::given_input(schema));
+        self
+    }
+
+    /// Sets the schema of the structured content, for a schema that is known only at run time. The schema is JSON text, or a value that
+    /// serializes to the schema. Default: the schema of the type in the [`Json`](crate::Json) that the handler returns.
+    ///
+    /// Clients get the schema in the form of the [profile](Self::schema_profile). Before protocol revision 2026-07-28, they get it only if
+    /// its root is an object schema. The server does not compare the results with the schema, but many clients do, and treat a result that
+    /// does not fit as an error.
+    ///
+    /// [`Handle::add`](crate::Handle::add) fails if the schema is not a JSON object, if it refers to a definition that it does not contain,
+    /// or if the handler returns no `Json`.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    /// use serde_json::{Value, json};
+    ///
+    /// let schema = json!({ "type": "object", "properties": { "high": { "type": "integer" } } });
+    /// let tool = Tool::new("forecast")
+    ///     .output_schema(schema)
+    ///     .handler(async |_: Context| Json(json!({ "high": 21 })));
+    /// ```
+    #[must_use]
+    pub fn output_schema(mut self, schema: impl Serialize) -> Self {
+        self.given_output = Some(schema::given_output(schema));
+        self
+    }
+
     /// Sets a handler for a tool without arguments. For a tool with arguments, use [`handler_with`](Self::handler_with).
     ///
     /// ```
@@ -269,6 +376,7 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
+        self.takes_arguments = false;
         self.input = Some(Box::new(|profile| schemas::input(&[], &Constant::NONE, false, profile)));
         self.handler = Some(Arc::new(move |mut call| {
             if !call.accept() {
@@ -290,6 +398,7 @@ impl Tool {
         R: Future<Output: ToolReply> + Send + 'static,
     {
         self.output = <R::Output as ToolReply>::OUTPUT;
+        self.takes_arguments = true;
         self.input =
             Some(Box::new(|profile| schema::input_schema_of::<T>(profile).map(Into::into)));
         self.handler = Some(Arc::new(move |mut call| {
@@ -302,24 +411,39 @@ impl Tool {
     }
 }
 
+const NO_STRUCTURED_CONTENT: &str =
+    "`output_schema` needs structured content: return `Json(…)` from the handler";
+const CONTRADICTION: &str = "`destructive` contradicts `read_only`, because a tool that only reads destroys nothing: remove one of the two";
+
 impl Item for Tool {
     fn into_entry(mut self) -> Result<EntryBox, String> {
         check_tool_name(&self.name)?;
-        let input = self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
+        let mut input =
+            self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
+        let wrong = |problem: String| format!("`{}`: {problem}", self.name);
         if self.read_only == Some(true) && self.destructive == Some(true) {
-            return Err(format!(
-                "`{}`: `destructive` contradicts `read_only`, because a tool that only reads destroys nothing: remove one of the two",
-                self.name
-            ));
+            return Err(wrong(CONTRADICTION.to_owned()));
+        }
+        let mut handler = self.handler.take();
+        let given_input = self.given_input.take().transpose().map_err(wrong)?;
+        let given = given_input.is_some();
+        if let Some(schema) = given_input {
+            let check = ArgumentCheck::of(&schema, self.takes_arguments).map_err(wrong)?;
+            handler = handler.map(|handler| check.before(handler));
+            input = Box::new(move |profile| Ok(schema::given_input_text(&schema, profile).into()));
+        }
+        let given_output = self.given_output.take().transpose().map_err(wrong)?;
+        if given_output.is_some() && self.output.is_none() {
+            return Err(wrong(NO_STRUCTURED_CONTENT.to_owned()));
         }
         let mut tool = ToolEntry::new(input, self.output, self.profile);
+        tool.given = given;
+        tool.written_output = given_output;
         tool.hints = tool_hints(self.read_only, self.destructive, self.idempotent, self.open_world);
         tool.task = self.task;
         let kind = EntryKind::Tool(tool);
-        let mut entry = dynamic_entry(self.name.clone(), kind, self.handler.take())?;
-        entry
-            .make_input_schema()
-            .map_err(|problems| format!("`{}`: {}", self.name, problems.join("; ")))?;
+        let mut entry = dynamic_entry(self.name.clone(), kind, handler)?;
+        entry.make_input_schema().map_err(|problems| wrong(problems.join("; ")))?;
         self.finish(entry)
     }
 }
@@ -344,6 +468,8 @@ pub struct Resource {
     name: EntryText,
     title: Option<EntryText>,
     description: Option<EntryText>,
+    icons: Vec<Icon>,
+    meta: Vec<(EntryText, EntryText)>,
     order: i32,
     timeout: Option<Duration>,
     rates: RateConfig,
@@ -364,6 +490,8 @@ impl Resource {
             name: name.into(),
             title: None,
             description: None,
+            icons: Vec::new(),
+            meta: Vec::new(),
             order: 0,
             timeout: None,
             rates: RateConfig::default(),
@@ -447,6 +575,8 @@ pub struct Prompt {
     name: EntryText,
     title: Option<EntryText>,
     description: Option<EntryText>,
+    icons: Vec<Icon>,
+    meta: Vec<(EntryText, EntryText)>,
     order: i32,
     timeout: Option<Duration>,
     rates: RateConfig,
@@ -464,6 +594,8 @@ impl Prompt {
             name: name.into(),
             title: None,
             description: None,
+            icons: Vec::new(),
+            meta: Vec::new(),
             order: 0,
             timeout: None,
             rates: RateConfig::default(),
@@ -545,7 +677,7 @@ fn dynamic_entry(
         name,
         title: None,
         description: None,
-        icons: &[],
+        icons: (&[]).into(),
         order: 0,
         timeout: None,
         rates: RateConfig::default(),

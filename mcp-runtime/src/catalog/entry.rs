@@ -8,6 +8,7 @@ use std::{
 };
 
 use mcp_runtime_wire::Raw;
+use serde_json::Value;
 
 use super::schemas::{self, ToolOutputSchema, ToolSchema};
 #[cfg(feature = "auth")]
@@ -42,7 +43,7 @@ pub(crate) struct Entry {
     pub(crate) name: EntryText,
     pub(crate) title: Option<EntryText>,
     pub(crate) description: Option<EntryText>,
-    pub(crate) icons: &'static [Icon],
+    pub(crate) icons: Cow<'static, [Icon]>,
     pub(crate) order: i64,
     pub(crate) timeout: Option<Duration>,
     /// Rate and concurrency that are set on the item.
@@ -135,6 +136,8 @@ pub(crate) struct ToolEntry {
     pub(crate) output: Option<OutputSchemaSource>,
     /// Function that returns the author's own output schema.
     pub(crate) given_output: Option<GivenOutput>,
+    /// Output schema of a tool that was added at run time.
+    pub(super) written_output: Option<Value>,
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) constant: Constant,
     made_input: OnceLock<ToolSchema>,
@@ -204,10 +207,11 @@ impl PromptArgument {
 impl ToolEntry {
     /// Returns the schemas. They are rendered once, at first use.
     pub(crate) fn schemas(&self) -> ToolSchemas<'_> {
-        let output = || match self.given_output {
+        let output = || match (self.given_output, &self.written_output) {
             // `build()` has rejected a schema that is not usable.
-            Some(given) => given().ok().map(ToolOutputSchema::from),
-            None => {
+            (Some(given), _) => given().ok().map(ToolOutputSchema::from),
+            (None, Some(schema)) => Some(schemas::written_output(schema.clone(), self.profile())),
+            (None, None) => {
                 self.output.map(|output| schemas::output(output, &self.constant, self.profile()))
             }
         };
@@ -248,6 +252,7 @@ impl ToolEntry {
             input,
             output,
             given_output: None,
+            written_output: None,
             constant: Constant::NONE,
             made_input: OnceLock::new(),
             made_output: OnceLock::new(),
@@ -260,7 +265,7 @@ impl Entry {
     /// Creates the entry of an annotated function. `params` are its parameters.
     ///
     /// # Errors
-    /// Fails if the server does not support the URI template.
+    /// Fails if the server does not support the URI template, or if an expression in `meta` has a value that JSON does not have.
     pub(crate) fn of(def: &'static ItemDef, params: ItemParams) -> Result<Self, String> {
         let names = params
             .fields
@@ -270,6 +275,12 @@ impl Entry {
         let names = ArgumentNames { own: names.collect(), spread: Vec::new() };
         let parameters = params.fields.iter().map(|field| field.def).collect();
         let needs_meta = params.needs.meta;
+        let mut meta = Vec::with_capacity(def.meta.len());
+        for (key, value) in def.meta {
+            let json = value.json();
+            let json = json.map_err(|why| format!("`{key}` of its `meta` is no JSON: {why}"))?;
+            meta.push(((*key).into(), json));
+        }
         let asks = def.asks.and(params.needs.asks);
         let kind = match &def.kind {
             KindDef::Tool(tool) => {
@@ -316,7 +327,7 @@ impl Entry {
             name: def.name.into(),
             title: def.title.map(Into::into),
             description: def.description.map(Into::into),
-            icons: def.icons,
+            icons: def.icons.into(),
             order: rank(def.order),
             timeout: def.timeout,
             rates: RateConfig { rate: def.rate, concurrency: def.concurrency },
@@ -325,7 +336,7 @@ impl Entry {
             guard: ItemGuard::of(def).closed(),
             audience: def.audience,
             priority: def.priority,
-            meta: def.meta.iter().map(|(key, json)| ((*key).into(), (*json).into())).collect(),
+            meta,
             origin: Some(&def.origin),
             parameters,
             identity: Some((def.identity)()),

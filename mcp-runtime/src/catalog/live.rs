@@ -16,8 +16,8 @@ use super::{
     switch::{SharedSwitches, Switch},
 };
 use crate::{
-    call::context::Context,
-    call::extract::{FromCall, Requirements},
+    call::context::{Context, States, WeakStates},
+    call::extract::{FromCall, Requirements, State},
     error::{Error, Result},
     limits::{ItemStats, Limit, Pool, RateConfig, RefusalCounters, SharedLimits, Shares, Stats},
     model::ListKind,
@@ -44,6 +44,8 @@ pub(crate) struct Catalog {
     is_dynamic: AtomicBool,
     pages: PageSizes,
     pub(crate) bus: Bus,
+    /// State of the server. The catalog has it so that a [`Handle`] can return it.
+    states: RwLock<WeakStates>,
     /// Set if the server has several nodes.
     shared: OnceLock<SharedSwitches>,
     /// Set if several servers share the store. The catalog has the counters so that a [`Handle`] can return them.
@@ -68,6 +70,7 @@ impl Catalog {
             is_dynamic: AtomicBool::new(false),
             pages,
             bus: Bus::default(),
+            states: RwLock::default(),
             shared: OnceLock::new(),
             store: OnceLock::new(),
             tally: Arc::default(),
@@ -202,6 +205,11 @@ impl Catalog {
         let calls = self.shares.used(Pool::Calls);
         let store = self.store.get().map(|counters| counters.stats());
         Stats { calls, refused: refused.collect(), items: items.collect(), store }
+    }
+
+    /// Sets the state that handles return.
+    pub(crate) fn set_states(&self, states: &States) {
+        *self.states.write().unwrap_or_else(PoisonError::into_inner) = states.weak();
     }
 
     /// Sets the counters of the shared store.
@@ -385,6 +393,57 @@ impl Handle {
     /// A session remembers the last 64 URLs that it has sent to its client. For older URLs, the client is not notified.
     pub fn url_completed(&self, url: impl AsRef<str>) {
         self.0.bus.publish(&Event::UrlCompleted(url.as_ref().into()));
+    }
+
+    /// Returns the shared state of type `T`, for code outside of calls, such as a task that runs beside the server.
+    ///
+    /// Returns `None` if the server has no such state, if the [`setup`](crate::Builder::setup) that creates it has not returned yet, and
+    /// after the server has stopped. Closures of `setup` run in the order in which they were added, so a later one finds the state of an
+    /// earlier one. A handler takes the state as a parameter instead.
+    ///
+    /// The handle does not keep the state, but a [`State`] does. A task that calls this method in each round ends with the server:
+    ///
+    /// ```no_run
+    /// use std::{
+    ///     sync::atomic::{AtomicU32, Ordering},
+    ///     time::Duration,
+    /// };
+    ///
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Price of a ticket, in cents.
+    /// struct Price(AtomicU32);
+    ///
+    /// impl Price {
+    ///     async fn refresh(&self) {
+    ///         self.0.store(250, Ordering::Relaxed);
+    ///     }
+    /// }
+    ///
+    /// /// Returns the price of a ticket, in cents.
+    /// #[tool(read_only)]
+    /// fn price(price: &Price) -> u32 {
+    ///     price.0.load(Ordering::Relaxed)
+    /// }
+    ///
+    /// fn main() -> Exit {
+    ///     let server = server!().state(Price(AtomicU32::new(200)));
+    ///     let server = server.setup(async |server: Handle| {
+    ///         tokio::spawn(async move {
+    ///             while let Some(price) = server.state::<Price>() {
+    ///                 price.refresh().await;
+    ///                 drop(price);
+    ///                 tokio::time::sleep(Duration::from_secs(60)).await;
+    ///             }
+    ///         });
+    ///         Ok::<_, Error>(())
+    ///     });
+    ///     server.run()
+    /// }
+    /// ```
+    pub fn state<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
+        let states = self.0.states.read().unwrap_or_else(PoisonError::into_inner);
+        states.share().map(State)
     }
 
     /// Returns statistics of the server: the number of calls that wait now, the number of rejections by each limit so far, and counts of

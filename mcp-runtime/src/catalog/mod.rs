@@ -4,6 +4,7 @@
 //! on the [`Bus`](bus::Bus). The next reader creates a new snapshot, so many changes in a row cost only one snapshot. All sessions share
 //! one catalog (rule C-25).
 
+mod argument_check;
 mod bus;
 mod cursor;
 mod dynamic;

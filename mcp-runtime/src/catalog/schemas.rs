@@ -128,5 +128,10 @@ pub(crate) fn output(
     if let (Some(root), false) = (root.as_object_mut(), definitions.is_empty()) {
         root.insert("$defs".to_owned(), definitions.into());
     }
-    ResultSchema::render(root, profile).into()
+    written_output(root, profile)
+}
+
+/// Returns the published form of an output schema.
+pub(super) fn written_output(schema: Value, profile: SchemaProfile) -> ToolOutputSchema {
+    ResultSchema::render(schema, profile).into()
 }

@@ -4,7 +4,7 @@
 mod def;
 mod registration;
 
-pub use def::{CallFn, ItemDef, KindDef};
+pub use def::{CallFn, ItemDef, KindDef, MetaValue, meta_value};
 pub(crate) use def::{Constant, GivenOutput};
 #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
 pub use registration::MCP_RUNTIME_ITEMS_0;

@@ -174,6 +174,27 @@ pub(super) fn definition_name(reference: &str) -> Option<Cow<'_, str>> {
     })
 }
 
+/// Checks that `schema` contains the definitions that it refers to. `key` names the schema in the error.
+///
+/// # Errors
+/// Returns the first reference that cannot be followed, with the fix.
+pub(super) fn check_references(key: &str, schema: &Value) -> Result<(), String> {
+    let is_known = |reference: &str| {
+        reference == "#"
+            || definition_name(reference).is_some_and(|name| {
+                ["$defs", "definitions"]
+                    .iter()
+                    .any(|keyword| schema[*keyword].get(&*name).is_some())
+            })
+    };
+    match references(schema).into_iter().find(|reference| !is_known(reference)) {
+        None => Ok(()),
+        Some(reference) => Err(format!(
+            "`{key}` refers to `{reference}`, which it does not contain: put the definition into the `$defs` of the schema, and refer to it as `#/$defs/…`"
+        )),
+    }
+}
+
 /// Returns every `$ref` in `schema`.
 fn references(schema: &Value) -> Vec<String> {
     let mut found = Vec::new();

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::{
     Constraints, Map, SchemaKind, SchemaProfile,
-    compatible::{DIALECT, compatible},
-    definitions::{Definitions, conjoin, definition_name, object},
+    compatible::{DIALECT, compatible, full},
+    definitions::{Definitions, check_references, conjoin, definition_name, object},
     generator,
     header::KEYWORD,
 };
@@ -284,11 +284,39 @@ pub(crate) fn input_schema_of<T: JsonSchema>(
 ///
 /// Fails if the text is not JSON, or the schema is not an object schema. The protocol requires an object schema of every tool.
 pub fn input_schema(schema: impl Serialize) -> Result<Box<str>, String> {
-    let value = given_schema("input_schema", schema)?;
-    if value.get("type").is_none_or(|kind| kind != "object") {
+    object_schema(schema).map(|schema| schema.to_string().into_boxed_str())
+}
+
+fn object_schema(schema: impl Serialize) -> Result<Value, String> {
+    let schema = given_schema("input_schema", schema)?;
+    if schema.get("type").is_none_or(|kind| kind != "object") {
         return Err(not_usable("input_schema", "its root must have `\"type\": \"object\"`"));
     }
-    Ok(value.to_string().into_boxed_str())
+    Ok(schema)
+}
+
+/// Reads the input schema of a tool that is added at run time. [`given_input_text`] returns its published form.
+///
+/// # Errors
+///
+/// Fails if [`input_schema`] does, or if a reference names a definition that the schema does not contain.
+pub(crate) fn given_input(schema: impl Serialize) -> Result<Value, String> {
+    let schema = object_schema(schema)?;
+    check_references("input_schema", &schema)?;
+    Ok(schema)
+}
+
+/// Returns the JSON text of a given input schema in the form of the profile.
+pub(crate) fn given_input_text(schema: &Value, profile: SchemaProfile) -> Box<str> {
+    let mut schema = match profile {
+        SchemaProfile::Compatible => compatible(schema.clone()),
+        SchemaProfile::Full => full(schema.clone()),
+    };
+    if let Value::Object(root) = &mut schema {
+        // Some clients need the keyword, see `InputObject`.
+        root.entry("properties").or_insert_with(|| json!({}));
+    }
+    schema.to_string().into_boxed_str()
 }
 
 /// Reads a schema that the author has written for the key `key`: JSON text, or a value that serializes to the schema.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     Map, SchemaProfile,
     compatible::{compatible_result, full},
-    definitions::definition_name,
+    definitions::{check_references, definition_name},
     input::{given_schema, not_usable},
 };
 
@@ -48,6 +48,19 @@ pub fn output_schema(schema: impl Serialize) -> Result<ResultSchema, String> {
     }
     let root_is_object = value.get("type") == Some(&json!("object"));
     Ok(ResultSchema { text: value.to_string().into_boxed_str(), root_is_object })
+}
+
+/// Reads the output schema of a tool that is added at run time: JSON text, or a value that serializes to the schema.
+///
+/// # Errors
+/// Fails if the schema is not a JSON object, or if a reference names a definition that it does not contain.
+pub(crate) fn given_output(schema: impl Serialize) -> Result<Value, String> {
+    let schema = given_schema("output_schema", schema)?;
+    if !schema.is_object() {
+        return Err(not_usable("output_schema", "it is not a JSON object"));
+    }
+    check_references("output_schema", &schema)?;
+    Ok(schema)
 }
 
 fn is_object(schema: &Value, root: &Value, depth: u8) -> bool {

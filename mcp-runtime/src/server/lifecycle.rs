@@ -131,10 +131,7 @@ impl Server {
     pub(crate) async fn start(mut self) -> Result<Started, ServeError> {
         self.open_store().await?;
         let node = join(self.store.clone()).await?;
-        for setup in std::mem::take(&mut self.setups) {
-            let insert = setup(Handle(self.catalog.clone())).await.map_err(ServeError::Setup)?;
-            insert(&mut self.states);
-        }
+        self.set_up().await.map_err(ServeError::Setup)?;
         self.check_items()?;
         let write_question = self.write_question;
         let mut started = self.started();
@@ -169,14 +166,13 @@ impl Server {
         if !self.setups_may_add_items {
             return Ok((self.start_bare(), None));
         }
-        for setup in std::mem::take(&mut self.setups) {
-            match setup(Handle(self.catalog.clone())).await {
-                Ok(insert) => insert(&mut self.states),
-                Err(problem) => return Ok((self.start_bare(), Some(problem))),
+        match self.set_up().await {
+            Ok(()) => {
+                self.check_items()?;
+                Ok((self.started(), None))
             }
+            Err(problem) => Ok((self.start_bare(), Some(problem))),
         }
-        self.check_items()?;
-        Ok((self.started(), None))
     }
 
     /// Fails if neither the program nor `setup` has given the server an item.
@@ -187,6 +183,17 @@ impl Server {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Runs the closures of `setup`, each with a handle that knows the state of the preceding ones.
+    async fn set_up(&mut self) -> Result<(), String> {
+        self.catalog.set_states(&self.states);
+        for setup in std::mem::take(&mut self.setups) {
+            let insert = setup(Handle(self.catalog.clone())).await?;
+            insert(&mut self.states);
+            self.catalog.set_states(&self.states);
+        }
+        Ok(())
     }
 
     fn started(mut self) -> Started {

@@ -1,18 +1,32 @@
-//! Helpers for the transports: [`block_on`] runs a future to completion, [`start_thread`] starts a thread, and an [`Alarm`] wakes a task
-//! that waits for several events.
+//! Helpers for the transports: [`block_on`] runs a future to completion, [`start_thread`] starts a thread, an [`Alarm`] wakes a task that
+//! waits for several events, and [`once`] turns a future into such an event.
 
-#[cfg(feature = "stdio")]
-use std::{io, thread};
 use std::{
+    future::Future,
     pin::{Pin, pin},
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    task::{Wake, Waker},
+    task::{Context, Poll, Wake, Waker},
 };
+#[cfg(feature = "stdio")]
+use std::{io, thread};
 
 use tokio::runtime::Runtime;
+
+/// Returns a poll function that is ready once, as soon as the future is.
+pub(crate) fn once(event: impl Future<Output = ()>) -> impl FnMut(&mut Context<'_>) -> Poll<()> {
+    let mut event = Some(Box::pin(event));
+    move |cx| {
+        let Some(waiting) = &mut event else { return Poll::Pending };
+        let polled = waiting.as_mut().poll(cx);
+        if polled.is_ready() {
+            event = None;
+        }
+        polled
+    }
+}
 
 /// Waker for one of several events that a task waits for. The alarm records whether this event caused the wakeup, so that after a wakeup
 /// for a different reason, the task can skip the poll of a rare event, such as a timer or a signal.

@@ -2,7 +2,7 @@
 //! of the tools in this file, which no other test calls.
 
 use std::{
-    sync::{Mutex, Once},
+    sync::{Arc, Mutex, Once},
     time::Duration,
 };
 
@@ -14,6 +14,7 @@ use mcp_runtime::{
     testing::{Revision, TestClient},
 };
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use tracing_subscriber::{filter::Targets, prelude::*};
 
 use crate::support::{both_eras, capabilities, connect, hold_thread, said};
@@ -47,6 +48,44 @@ async fn speaks_later() {
 #[tool(blocking)]
 fn speaks_elsewhere() {
     tracing::info!("elsewhere");
+}
+
+/// Logs in a tokio task and on a thread, with and without the scope of the call.
+#[tool]
+async fn speaks_in_scopes(ctx: Context) {
+    tokio::spawn(async { tracing::info!("in a task of nobody") }).await.unwrap();
+    let future = ctx.scope(async {
+        tracing::info!("in a task");
+        tokio::task::yield_now().await;
+        tracing::info!("later in a task");
+    });
+    tokio::spawn(future).await.unwrap();
+    let thread = std::thread::spawn(move || {
+        let found = ctx.in_scope(|| {
+            tracing::info!("on a thread");
+            1
+        });
+        tracing::info!("on a thread, outside of the scope");
+        found
+    });
+    assert_eq!(thread.join().unwrap(), 1);
+}
+
+/// Leaves a task behind, which logs when the test lets it.
+#[tool]
+fn speaks_too_late(ctx: &Context, later: &TooLate) {
+    let (go, done) = (later.go.clone(), later.done.clone());
+    tokio::spawn(ctx.scope(async move {
+        go.notified().await;
+        tracing::info!("too late");
+        done.notify_one();
+    }));
+}
+
+#[derive(Clone, Default)]
+struct TooLate {
+    go: Arc<Notify>,
+    done: Arc<Notify>,
 }
 
 #[prompt]
@@ -103,6 +142,7 @@ fn served() -> mcp_runtime::Builder {
         speaks_as_the_framework,
         speaks_later,
         speaks_elsewhere,
+        speaks_in_scopes,
         speaking_prompt,
         speaking_resource,
         hides,
@@ -128,6 +168,25 @@ fn of(level: &str, data: impl Into<Value>) -> (String, Value) {
 }
 
 both_eras! {
+    async fn events_of_a_scope_reach_the_client_from_tasks_and_threads(revision) {
+        let mut client = connect(served(), revision).await;
+        client.log_from(Level::Info).await.unwrap();
+        said(&mut client, "speaks_in_scopes", json!({})).await;
+        let expected = ["in a task", "later in a task", "on a thread"].map(|text| of("info", text));
+        assert_eq!(heard(&mut client).await, expected);
+    }
+
+    async fn events_of_a_scope_reach_no_client_after_the_call_has_ended(revision) {
+        let later = TooLate::default();
+        let server = served().items(items![speaks_too_late]).state(later.clone());
+        let mut client = connect(server, revision).await;
+        client.log_from(Level::Info).await.unwrap();
+        said(&mut client, "speaks_too_late", json!({})).await;
+        later.go.notify_one();
+        later.done.notified().await;
+        assert_eq!(heard(&mut client).await, []);
+    }
+
     async fn a_client_gets_no_log_messages_unasked(revision) {
         let mut client = connect(served(), revision).await;
         said(&mut client, "speaks", json!({})).await;

@@ -12,6 +12,7 @@ mod stores;
 mod support;
 mod tasks;
 
+mod added_schemas;
 mod args_struct;
 mod arguments;
 mod around;

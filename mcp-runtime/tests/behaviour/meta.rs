@@ -3,7 +3,7 @@
 use mcp_runtime::{content::Icon, items, prelude::*, server, testing::Revision};
 use serde_json::{Value, json};
 
-use crate::support::{both_eras, connect, named, said};
+use crate::support::{both_eras, connect, named, problems, said};
 
 #[tool(
     name = "the.tool",
@@ -36,6 +36,38 @@ fn keyed_resource() -> &'static str {
 #[resource("meta://{id}", title = "T", meta("example.com/kind" = "t"), mime_type = "text/x", priority = 1.0)]
 fn keyed_template(id: &str) -> String {
     id.to_owned()
+}
+
+const PAGE: &str = "ui://page";
+
+#[tool(meta(
+    "ui" = json!({ "resourceUri": PAGE }),
+    "list" = [1, 2],
+    "sum" = 1 + 2,
+    "none" = None::<u8>,
+    "name" = PAGE,
+    "minus" = -1
+))]
+fn computed() {}
+
+struct Page;
+
+#[handlers]
+impl Page {
+    const NUMBER: u8 = 7;
+
+    #[tool(meta("page" = Self::NUMBER))]
+    fn numbered(&self) {}
+}
+
+#[tool(meta("pairs" = std::collections::BTreeMap::from([((1, 2), 3)])))]
+fn not_json() {}
+
+#[tool(meta("never" = never()))]
+fn panicking() {}
+
+fn never() -> u8 {
+    panic!("no value")
 }
 
 fn given_schema() -> Value {
@@ -105,6 +137,16 @@ both_eras! {
         assert_eq!(template["annotations"], json!({ "priority": 1 }));
     }
 
+    async fn metadata_may_be_computed(revision) {
+        let server = server!().items(items![computed, Page::numbered]).state(Page);
+        let tools = connect(server, revision).await.tools().await.unwrap();
+        let expected = json!({
+            "ui": { "resourceUri": "ui://page" }, "list": [1, 2], "sum": 3, "none": null, "name": "ui://page", "minus": -1,
+        });
+        assert_eq!(named(&tools, "computed")["_meta"], expected);
+        assert_eq!(named(&tools, "numbered")["_meta"], json!({ "page": 7 }));
+    }
+
     async fn a_given_schema_is_shown_as_it_is(revision) {
         let mut client = connect(server!().items(items![given]), revision).await;
         let tools = client.tools().await.unwrap();
@@ -166,6 +208,14 @@ both_eras! {
         assert_eq!(info["description"], env!("CARGO_PKG_DESCRIPTION"));
         assert_eq!(hello.get("instructions"), None);
     }
+}
+
+#[test]
+fn metadata_without_a_value_stops_the_server() {
+    let problems = problems(server!().items(items![not_json, panicking]));
+    let [first, second] = &problems[..] else { panic!("{problems:?}") };
+    assert!(first.ends_with(": `pairs` of its `meta` is no JSON: key must be a string"), "{first}");
+    assert!(second.ends_with(": an expression in its `meta` panicked: no value"), "{second}");
 }
 
 #[tokio::test]

@@ -40,6 +40,12 @@ tools! {
     flag -> bool { true }
     letter -> char { 'é' }
     json_object -> Json<Sum> { Json(Sum { sum: 3 }) }
+    json_with_text -> WithText<Json<Sum>> { Json(Sum { sum: 3 }).with_text("three") }
+    json_with_text_or_error -> Result<WithMeta<WithText<Json<Sum>>>> {
+        Ok(WithMeta(WithText(Json(Sum { sum: 3 }), "three".into()), Meta::new().with("example.com/cost", 3)))
+    }
+    json_with_text_and_image -> (WithText<Json<Sum>>, Image) { (Json(Sum { sum: 3 }).with_text("three"), Image::png([0])) }
+    list_with_text -> WithText<Json<Vec<u8>>> { Json(vec![1]).with_text("a list") }
     json_list -> Json<Vec<u8>> { Json(vec![1]) }
     json_null -> Json<Option<u8>> { Json(None) }
     image -> Image { Image::png([1, 2, 3]) }
@@ -176,6 +182,28 @@ both_eras! {
         assert_eq!(named(&tools, "text").get("outputSchema"), None);
     }
 
+    async fn json_with_a_text_is_structured_content_beside_that_text(revision) {
+        let mut expected = texts(&["three"]);
+        expected["structuredContent"] = json!({ "sum": 3 });
+        assert_eq!(result("json_with_text", revision).await, expected);
+        expected["_meta"] = json!({ "example.com/cost": 3 });
+        assert_eq!(result("json_with_text_or_error", revision).await, expected);
+        let found = result("json_with_text_and_image", revision).await;
+        assert_eq!(found["structuredContent"], json!({ "sum": 3 }));
+        assert_eq!((&found["content"][0]["text"], found["content"].as_array().unwrap().len()), (&json!("three"), 2));
+        let mut list = texts(&["a list"]);
+        if revision == Revision::V2026_07_28 {
+            list["structuredContent"] = json!([1]);
+        }
+        assert_eq!(result("list_with_text", revision).await, list);
+        let mut client = connect(server!().items(ALL()), revision).await;
+        let tools = client.tools().await.unwrap();
+        let schema = &named(&tools, "json_object")["outputSchema"];
+        for tool in ["json_with_text", "json_with_text_or_error", "json_with_text_and_image"] {
+            assert_eq!(named(&tools, tool)["outputSchema"], *schema, "{tool}");
+        }
+    }
+
     async fn the_first_json_of_several_is_the_structured_one(revision) {
         let found = result("two_jsons", revision).await;
         assert_eq!(found["structuredContent"], json!({ "sum": 1 }));
@@ -230,6 +258,7 @@ async fn clients_too_old_for_a_kind_of_content_get_a_text() {
     for revision in [Revision::V2024_11_05, Revision::V2025_03_26] {
         let found = result("json_object", revision).await;
         assert_eq!(found, texts(&["{\"sum\":3}"]), "{revision}");
+        assert_eq!(result("json_with_text", revision).await, texts(&["three"]), "{revision}");
         assert_eq!(result("with_meta", revision).await, texts(&["m"]), "{revision}");
     }
 }

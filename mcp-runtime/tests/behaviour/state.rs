@@ -45,6 +45,30 @@ both_eras! {
         assert_eq!(*diary.lock().unwrap(), ["first", "second", "shutdown"]);
     }
 
+    async fn a_handle_finds_the_state_while_the_server_runs(revision) {
+        let (send, handle) = tokio::sync::oneshot::channel();
+        let server = server!()
+            .items(items![both])
+            .state(Cache("c".to_owned()))
+            .setup(async |handle: Handle| {
+                assert_eq!(handle.state::<Cache>().unwrap().0, "c");
+                assert!(handle.state::<Db>().is_none());
+                Ok::<_, Error>(Db(7))
+            })
+            .setup(async move |handle: Handle| {
+                assert_eq!(handle.state::<Db>().unwrap().0, 7);
+                assert!(handle.state::<u8>().is_none());
+                let _ = send.send(handle);
+                Ok::<_, Error>(0_u8)
+            });
+        let mut client = connect(server, revision).await;
+        let handle = handle.await.unwrap();
+        assert_eq!(handle.state::<u8>().map(|state| *state), Some(0));
+        assert_eq!(said(&mut client, "both", json!({})).await, "7 c");
+        client.close().await;
+        assert!(handle.state::<Db>().is_none());
+    }
+
     async fn a_failing_setup_stops_the_server(revision) {
         let diary = Diary::default();
         let (never, later) = (diary.clone(), diary.clone());
@@ -110,6 +134,28 @@ async fn state_is_dropped_with_the_server() {
 fn idle(_shared: &Arc<()>) {}
 
 /// Errors of the server's start and of the test client work with `?` in functions of both return types.
+/// State that contains the handle of its server.
+struct Holder {
+    _handle: Handle,
+    _held: Arc<()>,
+}
+
+#[tool]
+fn holding(_holder: &Holder) {}
+
+#[tokio::test]
+async fn state_that_holds_the_handle_is_dropped_with_the_server() {
+    let held = Arc::new(());
+    let weak = Arc::downgrade(&held);
+    let server = server!()
+        .items(items![holding])
+        .setup(async move |handle: Handle| Ok::<_, Error>(Holder { _handle: handle, _held: held }));
+    let client = TestClient::connect(server).await.unwrap();
+    assert!(weak.upgrade().is_some());
+    client.close().await;
+    assert!(weak.upgrade().is_none());
+}
+
 #[tokio::test]
 async fn errors_pass_through_question_marks() -> Result<(), Box<dyn std::error::Error>> {
     async fn ours() -> mcp_runtime::Result<String> {

@@ -43,6 +43,20 @@ impl States {
     pub(crate) fn share<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.0.get(&TypeId::of::<T>())?.clone().downcast().ok()
     }
+
+    pub(crate) fn weak(&self) -> WeakStates {
+        WeakStates(self.0.iter().map(|(id, state)| (*id, Arc::downgrade(state))).collect())
+    }
+}
+
+/// [`States`] that end with the server. A state may contain a [`Handle`](crate::Handle), so the handle must not keep the state.
+#[derive(Default)]
+pub(crate) struct WeakStates(HashMap<TypeId, Weak<dyn Any + Send + Sync>>);
+
+impl WeakStates {
+    pub(crate) fn share<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        self.0.get(&TypeId::of::<T>())?.upgrade()?.downcast().ok()
+    }
 }
 
 /// What all calls of a server share: the [`States`], and the permits for blocking jobs.

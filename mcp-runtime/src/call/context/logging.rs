@@ -3,6 +3,8 @@
 
 use std::{
     cell::RefCell,
+    future::{Future, poll_fn},
+    pin::pin,
     sync::{
         Once,
         atomic::{AtomicBool, AtomicU8, Ordering},
@@ -84,6 +86,66 @@ impl Drop for LogScope {
         if let Some(before) = self.before.take() {
             CURRENT.set(before);
         }
+    }
+}
+
+/// Log messages from other tasks and threads.
+impl Context {
+    /// Runs a future as a part of the call, so that its `tracing` events reach the client of the call.
+    ///
+    /// The events of a handler belong to its call, but those of a spawned tokio task belong to none, and go only to the log of the server.
+    /// After the call has ended, so do the events of this future. On a thread, use [`in_scope`](Self::in_scope).
+    ///
+    /// The future does nothing else than the given one. Dropping it drops the given one.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Builds the project, even if the client cancels.
+    /// #[tool]
+    /// async fn build(ctx: &Context) -> Result<&'static str> {
+    ///     let work = ctx.scope(async {
+    ///         tracing::info!("compiling");
+    ///         "built"
+    ///     });
+    ///     tokio::spawn(work).await.map_err(Error::internal)
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// Specification: Server features, Utilities, Logging.
+    pub fn scope<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        let context = self.clone();
+        async move {
+            let mut future = pin!(future);
+            poll_fn(|cx| context.in_scope(|| future.as_mut().poll(cx))).await
+        }
+    }
+
+    /// Runs a closure as a part of the call, so that its `tracing` events reach the client of the call.
+    ///
+    /// Use it on a thread that the handler has started, or in `spawn_blocking`. A function with `#[tool(blocking)]` does not need it. After
+    /// the call has ended, the events go only to the log of the server. For a future, use [`scope`](Self::scope).
+    ///
+    /// # Panics
+    /// Panics if the closure panics.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Sorts the archive on a thread of its own.
+    /// #[tool]
+    /// async fn sort(ctx: Context) -> Result<()> {
+    ///     let work = move || ctx.in_scope(|| tracing::info!("sorting"));
+    ///     tokio::task::spawn_blocking(work).await.map_err(Error::internal)
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// Specification: Server features, Utilities, Logging.
+    pub fn in_scope<R>(&self, run: impl FnOnce() -> R) -> R {
+        let _scope = enter(self);
+        run()
     }
 }
 

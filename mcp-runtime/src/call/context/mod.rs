@@ -23,7 +23,7 @@ pub use ask::{AskAll, Asked};
 pub use authorization::Authorization;
 #[cfg(feature = "auth")]
 pub(crate) use authorization::Hierarchy;
-pub(crate) use call_context::{Caller, Environment, States, meta_text};
+pub(crate) use call_context::{Caller, Environment, States, WeakStates, meta_text};
 pub use call_context::{Context, HasContext, LazyContext};
 pub use cancel::Cancel;
 pub(crate) use carrier::Carrier;

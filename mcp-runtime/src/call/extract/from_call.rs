@@ -191,7 +191,8 @@ impl FromCall<'_> for Meta {
 /// [`Builder::setup`](crate::Builder::setup). A server cannot be built if a parameter's state is missing.
 ///
 /// A parameter `&T` borrows the same value, and is enough for most handlers. Take `State<T>` if the value must outlive the handler, for
-/// example in a spawned tokio task. Like an `Arc`, a clone refers to the same value.
+/// example in a spawned tokio task. Like an `Arc`, a clone refers to the same value. Code outside of calls gets it from
+/// [`Handle::state`](crate::Handle::state).
 ///
 /// ```
 /// use mcp_runtime::prelude::*;
@@ -205,7 +206,7 @@ impl FromCall<'_> for Meta {
 /// }
 /// # fn main() {}
 /// ```
-pub struct State<T>(Arc<T>);
+pub struct State<T>(pub(crate) Arc<T>);
 
 impl<T> Deref for State<T> {
     type Target = T;

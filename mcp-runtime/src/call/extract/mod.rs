@@ -32,5 +32,5 @@ pub(crate) use params::{ArgumentField, ArgumentSource};
 pub use params::{Describe, ItemParams, from_default, from_text};
 pub use probe::{Argument, Probe};
 pub use spread::Args;
-pub(crate) use spread::read as spread_arguments;
+pub(crate) use spread::{read as spread_arguments, stringified};
 pub use unfit_handles::Borrows;

@@ -117,7 +117,7 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
 
 /// Returns the JSON text inside a JSON string. `None` if the content of the string is not JSON, is itself a string, or has an object with a
 /// duplicate name.
-fn stringified(value: &str) -> Option<String> {
+pub(crate) fn stringified(value: &str) -> Option<String> {
     let inner = Raw::trusted(value).string()?;
     let inner = validate(inner.as_bytes(), DEPTH).ok()?;
     (inner.kind() != JsonKind::String && inner.duplicate_name().is_none())

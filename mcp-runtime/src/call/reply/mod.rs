@@ -9,7 +9,7 @@ mod tool;
 pub use completion::{CompletionReply, completion_reply};
 pub use prompt::{PromptReply, prompt_reply};
 pub use resource::{MediaTypeLevel, NoMediaTypeLevel, ResourceReply, resource_reply};
-pub use result::{IntoFailure, Json, WithMeta};
+pub use result::{IntoFailure, Json, WithMeta, WithText};
 pub use tool::{
     ConstantOutput, NoOutputLevel, OutputLevel, OutputSchemaSource, ToolReply, UnknownOutput,
     tool_reply,

@@ -15,7 +15,8 @@ use crate::{
 ///
 /// Before protocol revision 2026-07-28, clients accept only objects as structured content, so they get any other value only as text.
 ///
-/// To send a value as text without a schema, return a `String`.
+/// To send another text in place of the JSON, use [`with_text`](Self::with_text). To send a value as text without a schema, return a
+/// `String`.
 ///
 /// Specification: Server features, Tools (structured content).
 ///
@@ -45,6 +46,56 @@ impl<T> Deref for Json<T> {
         &self.0
     }
 }
+
+impl<T> Json<T> {
+    /// Sends `text` in place of the JSON text, beside the structured content.
+    ///
+    /// Models often get both forms of a result, so a short text in place of a large value saves tokens. Clients without support for
+    /// structured content, and all clients before protocol revision 2025-06-18, see only the text. Before 2026-07-28, that also holds for a
+    /// value that is not an object.
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// #[data]
+    /// struct Rows {
+    ///     rows: Vec<String>,
+    /// }
+    ///
+    /// /// Finds rows, for the table in the window.
+    /// #[tool]
+    /// fn find() -> WithText<Json<Rows>> {
+    ///     let found = Rows { rows: vec!["a".to_owned(), "b".to_owned()] };
+    ///     let text = format!("The table shows {} rows.", found.rows.len());
+    ///     Json(found).with_text(text)
+    /// }
+    /// # fn main() {}
+    /// ```
+    pub fn with_text(self, text: impl Into<String>) -> WithText<Self> {
+        WithText(self, text.into())
+    }
+}
+
+/// Structured content of a tool with a text of its own, in place of the JSON text.
+///
+/// The first field is a [`Json`], whose method [`with_text`](Json::with_text) makes this type. Several texts, images or links are the other
+/// parts of a tuple, such as `(WithText<Json<T>>, Image)`.
+///
+/// Specification: Server features, Tools (structured content).
+///
+/// ```
+/// use mcp_runtime::prelude::*;
+///
+/// /// Counts the words.
+/// #[tool]
+/// fn count(text: &str) -> WithText<Json<usize>> {
+///     let count = text.split_whitespace().count();
+///     WithText(Json(count), format!("The text has {count} words."))
+/// }
+/// # fn main() {}
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WithText<T>(pub T, pub String);
 
 /// Returns the error for a value that serde cannot write.
 pub(super) fn unwritable(error: &serde_json::Error) -> Error {

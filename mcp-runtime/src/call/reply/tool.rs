@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 
-use super::{IntoFailure, Json, WithMeta, result::unwritable};
+use super::{IntoFailure, Json, WithMeta, WithText, result::unwritable};
 use crate::{
     call::extract::Probe,
     error::{Error, ErrorKind},
@@ -29,6 +29,7 @@ pub struct OutputSchemaSource {
 ///
 /// - `()`, text, numbers, `bool` and `char`: text content
 /// - [`Json<T>`](Json): structured content, and the same JSON as text
+/// - [`WithText<Json<T>>`](WithText): structured content, and another text
 /// - [`Text`], [`Image`], [`Audio`], [`ResourceLink`], [`Embedded`], [`Content`] and `Vec<Content>`: content as it is
 /// - tuples of up to eight of these: the content of all parts
 /// - `Option`, [`WithMeta`], and a `Result` of any of these
@@ -134,6 +135,18 @@ impl<T: Structured> ToolReply for Json<T> {
         result.push(Content::from(text.as_str()));
         // Keeps the first structured value, because the output schema describes that one (see `first_of`).
         result.structured.get_or_insert(text);
+        Ok(())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Structured> ToolReply for WithText<Json<T>> {
+    const OUTPUT: Option<OutputSchemaSource> = <Json<T> as ToolReply>::OUTPUT;
+
+    fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
+        let json = serde_json::to_string(&self.0.0).map_err(|error| unwritable(&error))?;
+        result.push(self.1.into());
+        result.structured.get_or_insert(json);
         Ok(())
     }
 }
@@ -324,9 +337,13 @@ macro_rules! outputs {
 }
 outputs! {
     Json<T>;
+    WithText<Json<T>>;
     WithMeta<Json<T>>;
+    WithMeta<WithText<Json<T>>>;
     Result<Json<T>, E>, or E;
+    Result<WithText<Json<T>>, E>, or E;
     Result<WithMeta<Json<T>>, E>, or E;
+    Result<WithMeta<WithText<Json<T>>>, E>, or E;
 }
 
 /// Fallback for every other type of result.

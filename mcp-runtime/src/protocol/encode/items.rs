@@ -69,7 +69,7 @@ fn entry(object: &mut ObjectWriter<'_>, revision: Revision, entry: &Entry) {
         object.opt_str("title", entry.title.as_deref());
     }
     object.opt_str("description", entry.description.as_deref());
-    icons(object, revision, entry.icons);
+    icons(object, revision, &entry.icons);
     match &entry.kind {
         EntryKind::Tool(tool) => self::tool(object, revision, entry, tool),
         EntryKind::Resource(resource) => self::resource(object, revision, entry, resource),

@@ -24,7 +24,11 @@ use super::{
     reactors::Reactors,
     service::HttpService,
 };
-use crate::{error::ServeError, limits::Limit, transport::stream::log_stop};
+use crate::{
+    error::ServeError,
+    limits::Limit,
+    transport::{runtime::once, stream::log_stop},
+};
 
 /// Socket that listens on an address. Connections wait until a server accepts them.
 pub(crate) struct HttpListener {
@@ -164,16 +168,7 @@ impl HttpServer {
     /// # Cancel safety
     /// Not cancel safe: if the future is dropped, all connections are closed at once, and `on_shutdown` does not run.
     pub async fn serve_until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
-        let mut stop = Box::pin(stop);
-        let mut asked = false;
-        let stop = move |cx: &mut Context<'_>| {
-            if asked {
-                return Poll::Pending;
-            }
-            asked = stop.as_mut().poll(cx).is_ready();
-            if asked { Poll::Ready(()) } else { Poll::Pending }
-        };
-        self.serve_while(stop, None).await
+        self.serve_while(once(stop), None).await
     }
 
     /// Serves until `stop` is ready. Each further time that `stop` is ready, the current period ends early: the drain, then the grace

@@ -30,6 +30,7 @@ use super::{reply, token_gate};
 #[cfg(not(feature = "axum"))]
 use crate::unavailable::{self, unavailable};
 use crate::{
+    catalog::Handle,
     error::ServeError,
     server::{HttpSettings, Server},
 };
@@ -185,6 +186,41 @@ impl HttpService {
         paths
             .into_iter()
             .fold(axum::Router::new(), |router, path| router.route_service(&path, self.clone()))
+    }
+
+    /// Returns the handle of the server, with which the application changes the items, notifies the clients, and reaches the state.
+    ///
+    /// From then on, the server advertises `listChanged`. Clients that have connected before the first call of this method do not know
+    /// that, so call it before the application serves.
+    ///
+    /// ```no_run
+    /// use axum::{Router, extract::State, routing::post};
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// /// Latest news.
+    /// #[resource("news://latest", subscribe)]
+    /// fn latest() -> &'static str {
+    ///     "Nothing new."
+    /// }
+    ///
+    /// /// Web hook of the editors.
+    /// async fn published(State(mcp): State<Handle>) {
+    ///     mcp.updated("news://latest");
+    /// }
+    ///
+    /// #[tokio::main]
+    /// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    ///     let mcp = server!().into_service().await?;
+    ///     let app = Router::new().route("/published", post(published)).with_state(mcp.handle());
+    ///     let app = app.merge(mcp.router());
+    ///     let listener = tokio::net::TcpListener::bind("127.0.0.1:8000").await?;
+    ///     axum::serve(listener, app).await?;
+    ///     mcp.close().await;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn handle(&self) -> Handle {
+        self.endpoint.service.dispatcher.catalog.handle()
     }
 
     pub(super) fn endpoint(&self) -> &Arc<Endpoint> {

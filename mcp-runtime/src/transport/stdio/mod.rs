@@ -21,5 +21,5 @@ mod streams;
 mod watchdog;
 
 pub use self::guard::{StdioGuard, restore};
-pub(crate) use self::run::{run, serve};
+pub(crate) use self::run::{run, serve, serve_until};
 pub use self::streams::{StdioInput, StdioOutput};

@@ -1,6 +1,7 @@
 //! Serves one client on the standard streams, on a new runtime or on the caller's.
 
 use std::{
+    future::Future,
     io::Write as _,
     pin::pin,
     task::{Context, Poll},
@@ -15,7 +16,10 @@ use crate::{
     error::ServeError,
     protocol::{Peer, Service},
     server::{Identity, Server},
-    transport::{runtime::block_on, stream},
+    transport::{
+        runtime::{block_on, once},
+        stream,
+    },
 };
 
 /// Serves on a new runtime, and blocks until the client disconnects. The runtime is single-threaded, because a stdio server has one client.
@@ -24,15 +28,33 @@ use crate::{
 /// Fails if `setup` fails, or if reading or writing fails.
 pub(crate) fn run(server: Server) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    block_on(runtime, pin!(serve(server, true)))
+    block_on(runtime, pin!(serve_while(server, true, terminated)))
 }
 
-/// Serves one client on the caller's runtime. Set `owns_process` if the process runs only this server, so that a watchdog may end the
-/// process.
+/// Serves one client on the caller's runtime, until it disconnects or the process receives SIGTERM.
 ///
 /// # Errors
 /// Fails if `setup` fails, or if reading or writing fails.
-pub(crate) async fn serve(server: Server, owns_process: bool) -> Result<(), ServeError> {
+pub(crate) async fn serve(server: Server) -> Result<(), ServeError> {
+    serve_while(server, false, terminated).await
+}
+
+/// Like [`serve`], until `stop` is ready instead of SIGTERM.
+pub(crate) async fn serve_until(
+    server: Server,
+    stop: impl Future<Output = ()>,
+) -> Result<(), ServeError> {
+    serve_while(server, false, || once(stop)).await
+}
+
+/// Serves one client until it disconnects or `stop` is ready. A second time that `stop` is ready ends the grace period. `stop` is made after
+/// `setup` has run, so that a signal ends a process that is still in `setup`. Set `owns_process` if the process runs only this server, so that
+/// a watchdog may end the process.
+async fn serve_while<S: FnMut(&mut Context<'_>) -> Poll<()>>(
+    server: Server,
+    owns_process: bool,
+    stop: impl FnOnce() -> S,
+) -> Result<(), ServeError> {
     let (guard, input, output) = StdioGuard::install()?;
     if input.is_terminal() {
         hint(&server.identity);
@@ -46,7 +68,7 @@ pub(crate) async fn serve(server: Server, owns_process: bool) -> Result<(), Serv
     #[cfg(not(unix))]
     let _ = owns_process;
     let peer = Peer::new(Service::new(&started));
-    let served = stream::serve(&peer, input, output, terminated()).await;
+    let served = stream::serve(&peer, input, output, stop()).await;
     started.stop().await;
     drop(guard);
     restore();
