@@ -254,6 +254,8 @@ impl Started {
             shutdown(Context::new(self.dispatcher.environment.clone(), Caller::default(), None))
                 .await;
         }
+        // An application may keep a service that has stopped. Tasks that ask a handle for the state end all the same.
+        self.dispatcher.catalog.set_states(&States::default());
         self.tasks.hand_over();
         if let Some(node) = self.node {
             node.leave().await;
