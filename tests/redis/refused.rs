@@ -3,7 +3,7 @@
 use mcp_runtime::{
     items,
     prelude::*,
-    store::{Store, StoreOperation, Transaction},
+    store::{Store, StoreOperation, StoreStats, Transaction},
     testing::{Revision, TestClient},
 };
 use mcp_runtime_redis::Redis;
@@ -75,7 +75,7 @@ async fn a_replica_and_a_full_redis_are_noticed_at_the_start() {
 /// Whether the store is available, as `/readyz` reports it.
 #[tool]
 fn is_available(server: Handle) -> bool {
-    server.stats().store().is_some_and(|store| store.is_available())
+    server.stats().store().is_some_and(StoreStats::is_available)
 }
 
 #[tokio::test]

@@ -1,10 +1,5 @@
 //! Known clients, and the form of their configuration files.
 
-use crate::{
-    entry::ServerEntry,
-    file::{self, EditError},
-};
-
 /// Client with a configuration file that lists MCP servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -108,32 +103,6 @@ impl ClientApp {
             Self::CodexCli => FileForm::Toml,
             Self::Goose => FileForm::Yaml,
             _ => FileForm::Json,
-        }
-    }
-
-    /// Adds a server to the text of a configuration file, or replaces the entry of this name. Everything else in the text stays as it is. An
-    /// empty text becomes a file with this server alone.
-    ///
-    /// # Errors
-    /// Fails if the client cannot reach a server in this way, if the text is not valid, or if its list of servers is something else.
-    pub fn add(self, entry: &ServerEntry, text: &str) -> Result<String, EditError> {
-        let members = entry.members(self).ok_or(EditError::NoHttp(self))?;
-        match self.form() {
-            FileForm::Json => file::json::add(text, self.list(), &entry.name, members),
-            FileForm::Toml => file::toml::add(text, self.list(), &entry.name, members),
-            FileForm::Yaml => file::yaml::add(text, self.list(), &entry.name, members),
-        }
-    }
-
-    /// Removes the server with this name from the text of a configuration file. Returns `None` if the text has no such server.
-    ///
-    /// # Errors
-    /// Fails if the text is not valid, or if its list of servers is something else.
-    pub fn remove(self, name: &str, text: &str) -> Result<Option<String>, EditError> {
-        match self.form() {
-            FileForm::Json => file::json::remove(text, self.list(), name),
-            FileForm::Toml => file::toml::remove(text, self.list(), name),
-            FileForm::Yaml => file::yaml::remove(text, self.list(), name),
         }
     }
 }

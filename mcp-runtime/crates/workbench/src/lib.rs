@@ -9,19 +9,20 @@
 //! assert!(text.contains(r#""command": "/opt/notes""#));
 //! ```
 
-// `client_app` knows the clients, `entry` what they are told about a server, `place` where their files are, and `file` how the files are
-// edited.
+// `client_app` knows the clients, `place` where their files are, and `entry` what they are told about a server. `edit` changes a file of one of
+// the three forms.
 
 mod client_app;
-mod difference;
+mod edit;
 mod entry;
-mod file;
+mod json_file;
 mod place;
+mod toml_file;
+mod yaml_file;
 
 pub use client_app::ClientApp;
-pub use difference::difference;
-pub use entry::{Launch, ServerEntry};
-pub use file::EditError;
+pub use edit::difference;
+pub use entry::{EditError, Launch, ServerEntry};
 pub use place::{Home, Scope};
 
 #[cfg(test)]

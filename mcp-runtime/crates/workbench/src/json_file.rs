@@ -1,12 +1,11 @@
-//! JSON, with or without comments.
+//! Servers in a file of JSON, with or without comments.
 
 use jsonc_parser::{
     ParseOptions,
     cst::{CstInputValue, CstRootNode},
 };
 
-use super::EditError;
-use crate::entry::{LAUNCH_KEYS, Member, Members};
+use crate::entry::{EditError, LAUNCH_KEYS, Member, Members};
 
 pub(crate) fn add(
     text: &str,

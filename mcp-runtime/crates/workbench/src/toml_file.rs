@@ -1,9 +1,8 @@
-//! TOML.
+//! Servers in a file of TOML.
 
 use toml_edit::{Array, DocumentMut, Item, Table, TomlError, value};
 
-use super::EditError;
-use crate::entry::{LAUNCH_KEYS, Member, Members};
+use crate::entry::{EditError, LAUNCH_KEYS, Member, Members};
 
 pub(crate) fn add(
     text: &str,

@@ -1,11 +1,10 @@
-//! YAML.
+//! Servers in a file of YAML.
 
 use std::{fmt::Write as _, str::FromStr as _};
 
 use yaml_edit::{Document, Mapping};
 
-use super::EditError;
-use crate::entry::{LAUNCH_KEYS, Member, Members};
+use crate::entry::{EditError, LAUNCH_KEYS, Member, Members};
 
 pub(crate) fn add(
     text: &str,
