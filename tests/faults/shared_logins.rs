@@ -295,8 +295,8 @@ fn a_login_that_ends_at_one_node_is_over_at_the_other() {
     });
 }
 
-/// The node of the stream is not notified of the end of a token that the client has sent only to the other node, so that token does not
-/// keep the stream open.
+/// A node does not notice the revocation of a token that only the other node has verified. Such a token therefore does not keep the stream
+/// open, and its revocation does not end the stream.
 #[test]
 fn a_stream_ends_with_its_login_although_the_client_posts_to_another_node() {
     run(async {

@@ -1,4 +1,5 @@
-//! Time in tests: the only module of the suites that may sleep or read a clock. The suite `invariants` reports every other use.
+//! Time in tests. Tests sleep or read a clock only through this module, or on the paused clock of tokio. The suite `invariants` reports every
+//! other use, except in the files that `tests/invariants/clocks.rs` lists with a reason.
 //!
 //! A test that sleeps until something has "probably" happened fails on a busy machine. Use instead, in this order:
 //!

@@ -13,6 +13,7 @@
 //! - [`process`]: servers and clients as processes that end with the test.
 //! - [`proxy`]: passes requests to several servers in turn.
 //! - [`python`]: programs from PyPI.
+//! - [`redis`]: a Redis server of a test.
 //! - [`requirement`]: skips a test, or fails it under CI, when something outside the repository is missing.
 
 #![forbid(unsafe_code)]

@@ -205,7 +205,7 @@ async fn a_schema_that_is_not_usable_is_an_error_that_names_the_tool() {
         ),
         (
             || tool(parameters()).output_schema(1),
-            "`forecast`: `output_schema` is not usable: it must be a JSON object",
+            "`forecast`: `output_schema` is not usable: it is not a JSON object",
         ),
         (
             || tool(parameters()).meta("dev.mcp/x", 1),

@@ -258,8 +258,9 @@ impl OpenConnection {
     }
 }
 
-/// Sends a command to the server of a cluster that has its slot. The library must not repeat a command (see `Address`), so this function
-/// does, but only if the server has answered that it has not executed the command.
+/// Sends a command to the server of a cluster that has its slot. The library does not repeat commands (see `cluster` in `address.rs`). This
+/// function repeats a command, but only if no server has executed it: the server has refused it, or the library has found no connection to a
+/// server.
 async fn send_to_cluster(connection: &mut ClusterConnection, command: &Cmd) -> RedisResult<Value> {
     use ServerErrorKind::{Ask, ClusterDown, MasterDown, Moved, ReadOnly, TryAgain};
 
