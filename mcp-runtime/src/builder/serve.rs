@@ -2,7 +2,7 @@
 
 #[cfg(feature = "http")]
 use core::net::IpAddr;
-use std::{future::Future, task::Poll};
+use std::task::Poll;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
