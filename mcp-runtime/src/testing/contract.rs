@@ -10,6 +10,10 @@ use crate::{builder::Builder, contract};
 /// Environment variable that selects the mode: `update` or `strict`.
 const VARIABLE: &str = "MCP_LOCK";
 
+/// End of the report if the author has passed no builder.
+const BARE: &str = "(`assert_contract!()` has compared a bare `server!()`: if the program gives `server!` keys, or calls methods such as \
+                    `.schema_profile(…)`, pass its builder, as in `assert_contract!(server())`)\n";
+
 /// Fails the test if the server no longer keeps the contract in its lock file.
 ///
 /// The lock file is the output of `cargo run -- schema > mcp.lock.json`, committed to the repository. The macro compares this file with the
@@ -54,7 +58,8 @@ const VARIABLE: &str = "MCP_LOCK";
 /// | `assert_contract!("locks/one.json")`, `assert_contract!(server(), "locks/one.json")` | the server with this file; a relative path begins at the crate's `Cargo.toml` |
 ///
 /// The macro does not start the server, so `setup` does not run and no state is needed. A lock file does not contain items that are added
-/// while the server runs. If `main` calls `.group(…)` or `.items(…)`, pass its builder, so that the test compares the same items.
+/// while the server runs. If the program gives `server!` keys such as `title`, or calls `.group(…)`, `.items(…)` or `.schema_profile(…)`, pass its
+/// builder, so that the test compares the same server as the commands `schema` and `check`.
 ///
 /// The macro compares only items that are linked into the test. In a `#[test]` in the same crate as the items, these are the items of that
 /// binary or library. A file in `tests/` is linked with the items of the package's library if the file uses that library. It is never
@@ -88,31 +93,35 @@ const VARIABLE: &str = "MCP_LOCK";
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __assert_contract {
+    (@compare $builder:expr, $file:expr, $is_bare:literal) => {
+        $crate::__private::assert_contract(
+            $builder,
+            ::core::env!("CARGO_MANIFEST_DIR"),
+            ::core::convert::AsRef::<::std::path::Path>::as_ref($file),
+            $is_bare,
+        )
+    };
     () => {
-        $crate::__assert_contract!($crate::server!(crate = $crate))
+        $crate::__assert_contract!("mcp.lock.json")
     };
     ($file:literal $(,)?) => {
-        $crate::__assert_contract!($crate::server!(crate = $crate), $file)
+        $crate::__assert_contract!(@compare $crate::server!(crate = $crate), $file, true)
     };
     ($builder:expr $(,)?) => {
         $crate::__assert_contract!($builder, "mcp.lock.json")
     };
     ($builder:expr, $file:expr $(,)?) => {
-        $crate::__private::assert_contract(
-            $builder,
-            ::core::env!("CARGO_MANIFEST_DIR"),
-            ::core::convert::AsRef::<::std::path::Path>::as_ref($file),
-        )
+        $crate::__assert_contract!(@compare $builder, $file, false)
     };
 }
 
 /// Implements the macro. `folder` is the crate's folder at compile time. The crate may have moved since then, so `CARGO_MANIFEST_DIR` at
-/// run time takes precedence.
+/// run time takes precedence. `is_bare` is true if the author has passed no builder.
 #[track_caller]
-pub fn assert_contract(builder: Builder, folder: &str, file: &Path) {
+pub fn assert_contract(builder: Builder, folder: &str, file: &Path, is_bare: bool) {
     let folder = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| folder.into(), PathBuf::from);
     let mode = env::var(VARIABLE).unwrap_or_default();
-    match compare(builder, &folder.join(file), &mode) {
+    match compare(builder, &folder.join(file), &mode, is_bare) {
         // The report of a passing test is visible only with `--nocapture`.
         Ok(report) => eprint!("{report}"),
         Err(report) => panic!("{report}"),
@@ -123,7 +132,7 @@ pub fn assert_contract(builder: Builder, folder: &str, file: &Path) {
 ///
 /// # Errors
 /// Returns the text of the panic if the test fails.
-fn compare(builder: Builder, file: &Path, mode: &str) -> Result<String, String> {
+fn compare(builder: Builder, file: &Path, mode: &str, is_bare: bool) -> Result<String, String> {
     let (identity, snapshot) = builder.published().map_err(|error| {
         format!(
             "{error}\n(use `assert_contract!(server())` to compare the server that `main` runs)"
@@ -150,7 +159,28 @@ fn compare(builder: Builder, file: &Path, mode: &str) -> Result<String, String> 
     let report = published
         .against(&lock)
         .map_err(|problem| format!("{shown}: {problem}\nwrite it again with `{regenerate}`"))?;
-    let told = report.text(&shown.to_string(), &regenerate);
+    let mut told = report.text(&shown.to_string(), &regenerate);
     let fails = report.breaks() || mode == "strict" && !report.is_empty();
+    if fails && is_bare {
+        told.push_str(BARE);
+    }
     if fails { Err(told) } else { Ok(told) }
+}
+
+#[cfg(all(test, feature = "stdio"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_to_a_server_without_settings_names_the_settings_as_a_cause() {
+        let bare = || crate::server!(crate = crate, group = "command line");
+        let file = env::temp_dir().join(format!("mcp-bare-{}.json", std::process::id()));
+        assert!(compare(bare().title("Titled"), &file, "update", false).is_ok());
+        let told = compare(bare(), &file, "strict", true).unwrap_err();
+        assert!(told.contains("has no title") && told.ends_with(BARE), "{told}");
+        let told = compare(bare(), &file, "strict", false).unwrap_err();
+        assert!(!told.contains(BARE), "{told}");
+        assert!(compare(bare().title("Titled"), &file, "strict", true).is_ok());
+        fs::remove_file(file).unwrap();
+    }
 }
