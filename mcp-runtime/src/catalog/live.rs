@@ -426,9 +426,9 @@ impl Handle {
     ///     price.0.load(Ordering::Relaxed)
     /// }
     ///
-    /// fn main() -> Exit {
-    ///     let server = server!().state(Price(AtomicU32::new(200)));
-    ///     let server = server.setup(async |server: Handle| {
+    /// fn server() -> mcp_runtime::Builder {
+    ///     let server = mcp_runtime::server!().state(Price(AtomicU32::new(200)));
+    ///     server.setup(async |server: Handle| {
     ///         tokio::spawn(async move {
     ///             while let Some(price) = server.state::<Price>() {
     ///                 price.refresh().await;
@@ -437,9 +437,9 @@ impl Handle {
     ///             }
     ///         });
     ///         Ok::<_, Error>(())
-    ///     });
-    ///     server.run()
+    ///     })
     /// }
+    /// # fn main() {}
     /// ```
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
         let states = self.0.states.read().unwrap_or_else(PoisonError::into_inner);
