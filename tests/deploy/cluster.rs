@@ -192,7 +192,7 @@ fn nginx_accepts_the_settings_of_the_compose_file() {
     assert_eq!(services["node"]["environment"]["MCP_REDIS_URL"], "redis://redis:6379");
     let settings = compose["configs"]["nginx"]["content"].as_str().expect("settings");
     // Outside of the network of Docker there is no host of this name.
-    let settings = replace(settings, "server node:8000;", "server 127.0.0.1:8000;", 1);
+    let settings = replace(settings, "server node:8000 ", "server 127.0.0.1:8000 ", 1);
     let settings = settings.replace("$$", "$");
     let folder = Folder::new();
     let at = folder.path("nginx.pid").display().to_string();
