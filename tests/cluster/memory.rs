@@ -215,9 +215,11 @@ fn check_soak(time: Duration) {
         // The events of a stream stay for a minute after its end, and so do the messages of the nodes.
         let emptied = Stopwatch::start();
         loop {
-            // The log of the nodes stays, with a bounded number of messages.
-            let is_log = |key: &str| key.ends_with("{pnodes}:l:messages");
-            let now = all_keys(&cluster).into_iter().filter(|key| !is_log(key));
+            // The log of the nodes stays, with a bounded number of messages, and so does the record by which they notice a full store.
+            let is_of_nodes = |key: &str| {
+                key.ends_with("{pnodes}:l:messages") || key.ends_with("{pnodes}:r:space")
+            };
+            let now = all_keys(&cluster).into_iter().filter(|key| !is_of_nodes(key));
             let more: Vec<_> = now.filter(|key| !begun.contains(key)).collect();
             if more.is_empty() {
                 break;
