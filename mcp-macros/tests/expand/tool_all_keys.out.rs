@@ -52,9 +52,10 @@ const __mcp_tool_f: ::mcp_runtime::__private::Registered = {
         (&& __mcp::Probe:: < () > ::NEW).output()).description(concat!("a", "b"))
         .title("Full").icons(& [__mcp::Icon::new("https://a"),
         __mcp::Icon::new("https://b").mime_type("image/png").sizes(& ["48x48", "any"])])
-        .group("admin").order(- 3).meta(& [("vendor.com/key", "1"), ("other",
-        "\"te\\\"xt\"")]).read_only(false).destructive(true).idempotent(false)
-        .open_world(true).rate(__mcp::Rate::per_minute(10).burst(20)).concurrency(4)
+        .group("admin").order(- 3).meta(& [("vendor.com/key",
+        __mcp::MetaValue::Json("1")), ("other", __mcp::MetaValue::Json("\"te\\\"xt\""))])
+        .read_only(false).destructive(true).idempotent(false).open_world(true)
+        .rate(__mcp::Rate::per_minute(10).burst(20)).concurrency(4)
         .scopes(__mcp::scopes!("files:read", "files:write")).policy(__mcp::policy!(|
         caller, access | caller.has_scope("admin") || access.is_listing()))
         .asks(__mcp::Asks::new().elicitation().sampling().roots()).lenient()

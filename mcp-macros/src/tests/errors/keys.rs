@@ -98,8 +98,8 @@ fn malformed_keys() {
     );
     check("#[tool(meta(a = 1, a = 2))] fn f() {}", &[("a", "`a` is given twice: keep one")]);
     check(
-        "#[tool(meta(a = b))] fn f() {}",
-        &[("b", "expected a number, `true`, `false` or \"text\"")],
+        "#[tool(meta(a = { \"b\": 1 }))] fn f() {}",
+        &[("{", "write an object as an expression, such as `serde_json::json!({ … })`")],
     );
     check("#[tool(meta(\"\" = 1))] fn f() {}", &[("\"\"", "a metadata key must not be empty")]);
     check("#[tool(meta(a))] fn f() {}", &[("meta", "write `meta(\"vendor.com/key\" = \"…\")`")]);
