@@ -68,6 +68,10 @@ fn node(redis: &RedisServer, name: &'static str, permits: &Permits, runs: &Runs)
         .store(patient(redis))
 }
 
+async fn legacy_client(server: Builder) -> TestClient {
+    TestClient::connect_with(server, Revision::V2025_11_25).await.unwrap()
+}
+
 async fn two_nodes(redis: &RedisServer, permits: &Permits) -> [TestClient; 2] {
     let connect = async |name| {
         let server = node(redis, name, permits, &Runs::default());
@@ -147,10 +151,7 @@ async fn each_task_of_a_node_that_is_gone_is_taken_by_one_of_two_nodes() {
         Err(missing) => return missing.skip(),
     };
     let (permits, runs) = (Arc::new(Semaphore::new(0)), Runs::default());
-    let connect = async |name| {
-        let server = node(&redis, name, &permits, &runs);
-        TestClient::connect_with(server, Revision::V2025_11_25).await.unwrap()
-    };
+    let connect = async |name| legacy_client(node(&redis, name, &permits, &runs)).await;
     let (mut gone, _one, _two) =
         (connect("gone").await, connect("one").await, connect("two").await);
     for number in 0..ROUNDS {
@@ -181,10 +182,7 @@ async fn a_task_that_runs_outlives_the_data_of_redis() {
         Err(missing) => return missing.skip(),
     };
     let (permits, runs) = (Arc::new(Semaphore::new(0)), Runs::default());
-    let connect = async |name| {
-        let server = node(&redis, name, &permits, &runs);
-        TestClient::connect_with(server, Revision::V2025_11_25).await.unwrap()
-    };
+    let connect = async |name| legacy_client(node(&redis, name, &permits, &runs)).await;
     let (mut own, mut other) = (connect("own").await, connect("other").await);
     let params = json!({ "name": "digs", "arguments": {}, "task": {} });
     let created = own.request("tools/call", params).await.unwrap();

@@ -156,7 +156,7 @@ fn a_file_that_cannot_be_changed_and_wrong_words_are_explained() {
         (&["config", "cursr"], 2, "unknown client `cursr`; did you mean `cursor`?"),
         (&["config"], 2, "`config CLIENT"),
         (&["config", "cursor", "--file", "a"], 2, "`config` has no option `--file`"),
-        (&["install", "plain"], 2, "name the configuration file of other clients with `--file`"),
+        (&["install", "plain"], 2, "name the configuration file of the client with `--file`"),
         (&["install", "goose", "--project"], 2, "Goose has no configuration file for a project"),
         (&["config", "cursor", "--url"], 2, "`--url` needs a value"),
         (&["config", "cursor", "--url=localhost"], 2, "`localhost` is no URL of a server"),

@@ -9,6 +9,7 @@ use super::entry::DynHandler;
 use crate::{
     call::extract::{ArgumentMember, Arguments, Call, Running, stringified},
     error::shown,
+    schema::not_usable,
 };
 
 /// The part of an input schema that the server checks: the required arguments, their types, and whether there may be others.
@@ -84,7 +85,7 @@ impl ArgumentCheck {
         if !takes_arguments {
             return Err(NO_ARGUMENTS.to_owned());
         }
-        let wrong = |what: String| format!("`input_schema` is not usable: {what}");
+        let wrong = |problem: String| not_usable("input_schema", problem);
         let mut properties = BTreeMap::new();
         match schema.get("properties") {
             None => {}

@@ -328,7 +328,7 @@ pub(super) fn given_schema(key: &str, schema: impl Serialize) -> Result<Value, S
     }
 }
 
-pub(super) fn not_usable(key: &str, problem: impl std::fmt::Display) -> String {
+pub(crate) fn not_usable(key: &str, problem: impl std::fmt::Display) -> String {
     format!("`{key}` is not usable: {problem}")
 }
 

@@ -26,7 +26,9 @@ mod sentences;
 pub(crate) use constraint::Constraints;
 pub use field_bound::{Data, FieldBound, Whole};
 pub use input::input_schema;
-pub(crate) use input::{InputField, InputObject, given_input, given_input_text, input_schema_of};
+pub(crate) use input::{
+    InputField, InputObject, given_input, given_input_text, input_schema_of, not_usable,
+};
 pub(crate) use kind::SchemaKind;
 pub(crate) use output::given_output;
 pub use output::{ResultSchema, output_schema};

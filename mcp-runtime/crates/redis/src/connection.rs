@@ -331,12 +331,13 @@ pub(crate) fn failure(why: &RedisError) -> StoreError {
         | ErrorKind::EmptySentinelList => {
             StoreError::unavailable(format_args!("Redis does not answer: {why}"))
         }
-        ErrorKind::AuthenticationFailed => StoreError::unavailable(format_args!(
-            "Redis does not accept the user and the password: {why}"
-        )),
-        _ if matches!(why.code(), Some("NOAUTH" | "WRONGPASS")) => StoreError::unavailable(
-            format_args!("Redis does not accept the user and the password: {why}"),
-        ),
+        kind if kind == ErrorKind::AuthenticationFailed
+            || matches!(why.code(), Some("NOAUTH" | "WRONGPASS")) =>
+        {
+            StoreError::unavailable(format_args!(
+                "Redis does not accept the user and the password: {why}"
+            ))
+        }
         _ if is_denied(why) => StoreError::unavailable(format_args!(
             "the user lacks a right in Redis: {why}: the user needs all keys and channels with the prefix of the server, see the documentation of `Redis`"
         )),

@@ -167,14 +167,10 @@ impl RedisCore {
     /// Subscribes to the announcements of a log once, because a user of Redis has rights of its own for channels.
     async fn try_subscription(&self) -> Result<(), StoreError> {
         let channel = script::log_key(&self.partition_key(CHECK), CHECK);
-        let subscribed = async {
-            let client = self.address()?.client(0).await.map_err(|why| failure(&why))?;
-            let connected = client.get_async_pubsub().await;
-            // A server of a cluster may be away, and the others announce events as well.
-            let Ok(mut connection) = connected else { return Ok(()) };
-            connection.subscribe(channel).await.map_err(|why| self.at_start(&failure(&why)))
-        };
-        subscribed.await
+        let client = self.address()?.client(0).await.map_err(|why| failure(&why))?;
+        // A server of a cluster may be away, and the others announce events as well.
+        let Ok(mut connection) = client.get_async_pubsub().await else { return Ok(()) };
+        connection.subscribe(channel).await.map_err(|why| self.at_start(&failure(&why)))
     }
 
     fn at_start(&self, why: &StoreError) -> StoreError {

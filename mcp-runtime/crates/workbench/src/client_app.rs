@@ -78,7 +78,7 @@ impl ClientApp {
             Self::Goose => "Goose",
             Self::Zed => "Zed",
             Self::Windsurf => "Windsurf",
-            Self::Plain => "other clients",
+            Self::Plain => "the client",
         }
     }
 

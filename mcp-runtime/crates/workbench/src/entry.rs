@@ -44,8 +44,14 @@ pub(crate) enum Member {
 
 /// Keys that say how a client reaches a server. An entry that is replaced loses those of them that its successor lacks, and keeps all other
 /// members, which the user has added.
-pub(crate) const LAUNCH_KEYS: [&str; 8] =
+const LAUNCH_KEYS: [&str; 8] =
     ["type", "command", "cmd", "args", "url", "httpUrl", "serverUrl", "uri"];
+
+/// Returns the keys that an entry with these members must not have any more.
+pub(crate) fn outdated(members: &Members) -> impl Iterator<Item = &'static str> {
+    let is_new = |key: &str| members.iter().any(|(new, _)| *new == key);
+    LAUNCH_KEYS.into_iter().filter(move |key| !is_new(key))
+}
 
 /// Seconds after which Goose gives up a call, as in its documentation.
 const GOOSE_SECONDS: u32 = 300;

@@ -5,7 +5,7 @@ use jsonc_parser::{
     cst::{CstInputValue, CstRootNode},
 };
 
-use crate::entry::{EditError, LAUNCH_KEYS, Member, Members};
+use crate::entry::{EditError, Member, Members, outdated};
 
 pub(crate) fn add(
     text: &str,
@@ -16,28 +16,22 @@ pub(crate) fn add(
     let root = parse(if text.trim().is_empty() { "{\n}\n" } else { text })?;
     let file = root.object_value_or_create().ok_or(EditError::NoList(""))?;
     let servers = file.object_value_or_create(list).ok_or(EditError::NoList(list))?;
-    let members = members.into_iter().map(|(key, member)| (key, input(member)));
     let Some(old) = servers.object_value(name) else {
-        let entry = members.map(|(key, member)| (key.to_owned(), member)).collect();
-        let entry = CstInputValue::Object(entry);
+        let entry = members.into_iter().map(|(key, member)| (key.to_owned(), input(member)));
+        let entry = CstInputValue::Object(entry.collect());
         match servers.get(name) {
             Some(old) => old.set_value(entry),
             None => drop(servers.append(name, entry)),
         }
         return Ok(root.to_string());
     };
-    let members: Vec<_> = members.collect();
-    for key in LAUNCH_KEYS {
-        if !members.iter().any(|(new, _)| *new == key)
-            && let Some(old) = old.get(key)
-        {
-            old.remove();
-        }
+    for old in outdated(&members).filter_map(|key| old.get(key)) {
+        old.remove();
     }
     for (key, member) in members {
         match old.get(key) {
-            Some(old) => old.set_value(member),
-            None => drop(old.append(key, member)),
+            Some(old) => old.set_value(input(member)),
+            None => drop(old.append(key, input(member))),
         }
     }
     Ok(root.to_string())

@@ -2,7 +2,7 @@
 
 use toml_edit::{Array, DocumentMut, Item, Table, TomlError, value};
 
-use crate::entry::{EditError, LAUNCH_KEYS, Member, Members};
+use crate::entry::{EditError, Member, Members, outdated};
 
 pub(crate) fn add(
     text: &str,
@@ -23,10 +23,8 @@ pub(crate) fn add(
     }
     let entry = servers.get_mut(name).and_then(Item::as_table_like_mut);
     let entry = entry.ok_or(EditError::NoList(list))?;
-    for key in LAUNCH_KEYS {
-        if !members.iter().any(|(new, _)| *new == key) {
-            entry.remove(key);
-        }
+    for key in outdated(&members) {
+        entry.remove(key);
     }
     for (key, member) in members {
         let mut new = item(member);

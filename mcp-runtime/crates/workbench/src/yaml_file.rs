@@ -4,7 +4,7 @@ use std::{fmt::Write as _, str::FromStr as _};
 
 use yaml_edit::{Document, Mapping};
 
-use crate::entry::{EditError, LAUNCH_KEYS, Member, Members};
+use crate::entry::{EditError, Member, Members, outdated};
 
 pub(crate) fn add(
     text: &str,
@@ -32,10 +32,8 @@ pub(crate) fn add(
         servers.set(name, &entry);
         return Ok(file.to_string());
     };
-    for key in LAUNCH_KEYS {
-        if !members.iter().any(|(new, _)| *new == key) {
-            old.remove(key);
-        }
+    for key in outdated(&members) {
+        old.remove(key);
     }
     for (key, _) in members {
         if let Some(member) = entry.get(key) {

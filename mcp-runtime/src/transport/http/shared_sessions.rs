@@ -655,7 +655,7 @@ mod tests {
 
     fn client() -> SavedClient {
         SavedClient {
-            revision: Revision::parse("2025-11-25").unwrap(),
+            revision: Revision::NEWEST_LEGACY,
             client: Arc::new(ClientInfo::default()),
             principal: String::new(),
             caller: "address:192.0.2.1".to_owned(),
