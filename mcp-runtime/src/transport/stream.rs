@@ -172,6 +172,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> StreamConnection<'_, R, W> {
 }
 
 /// Logs for which calls a stop waits. Without calls the server stops at once, which needs no explanation.
+#[cold]
 pub(super) fn log_stop(calls: usize, grace: Duration) {
     if calls > 0 {
         let noun = if calls == 1 { "call" } else { "calls" };
