@@ -110,7 +110,7 @@ impl Rooms {
 
     fn dispatch(&self, request: Request<'_>) -> Answered {
         let target = request.target(&self.snapshot);
-        let caller = Caller::new(self.client.clone());
+        let caller = Caller { client: self.client.clone(), ..Caller::default() };
         let dispatcher = &self.service.dispatcher;
         Answered(match dispatcher.dispatch(&self.snapshot, target, caller, request) {
             Dispatched::Ready(answer) => answer,

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     ask::{CallBinding, Rounds, StateCodec},
-    call::context::{Asker, Caller, logging, meta_text},
+    call::context::{Asker, Caller, Channel, logging, meta_text},
     catalog::{Entry, Snapshot},
     dispatch::{Dispatched, Request},
     error::Error,
@@ -100,8 +100,8 @@ fn run(
             deferral.get_or_insert_default().beginning = Some(beginning);
         }
     }
-    let (mut caller, slot) = caller(terms, request);
-    caller.asker = asker;
+    let mut slot = None;
+    let mut caller = caller(terms, request, asker, &mut slot);
     if let Some(live) = &live {
         caller = tasks::route_through(state, live, caller, terms, request);
     }
@@ -223,28 +223,40 @@ fn refuse_call(
     ResponseSink { state, snapshot, scope, slot: None, to }.answer(request.id, &answer);
 }
 
+/// Returns the [`Caller`] of a call, and puts the slot of its progress reports into `slot`. The `Caller` is made in one piece, because it is
+/// large enough that each copy of it counts.
 #[inline]
-fn caller(terms: &Terms, request: &ClientRequest<'_>) -> (Caller, Option<Arc<ProgressSlot>>) {
+fn caller(
+    terms: &Terms,
+    request: &ClientRequest<'_>,
+    asker: Option<Arc<dyn Asker>>,
+    slot: &mut Option<Arc<ProgressSlot>>,
+) -> Caller {
     let ClientRequest { meta, to, .. } = request;
     // A progress token is a string or an integer, like an id, so `Id::parse` also validates tokens.
     let token =
         meta.progress_token.filter(|token| Id::parse(*token).is_some() && !to.only_response);
     let log_level = terms.log_level.filter(|_| logging::is_installed() && !to.only_response);
-    let mut caller = Caller {
-        meta: meta_text(meta.whole),
-        carrier: request.carrier.clone(),
-        log_level,
-        ..Caller::new(terms.client.clone())
-    };
-    let mut slot = None;
-    if token.is_some() || log_level.is_some() {
+    let channel: Option<Arc<dyn Channel>> = if token.is_some() || log_level.is_some() {
         let outbox = to.outbox.clone();
         let channel = CallChannel::new(outbox, terms.revision, token.map(Raw::as_str), to.resumes);
-        slot = token.map(|_| channel.slot());
-        caller.wants_progress = token.is_some();
-        caller.channel = Some(Arc::new(channel));
+        *slot = token.map(|_| channel.slot());
+        Some(Arc::new(channel))
     } else if to.resumes {
-        caller.channel = Some(to.outbox.clone());
+        Some(to.outbox.clone())
+    } else {
+        None
+    };
+    Caller {
+        client: terms.client.clone(),
+        meta: meta_text(meta.whole),
+        carrier: request.carrier.clone(),
+        channel,
+        asker,
+        task: None,
+        origin: None,
+        wants_progress: token.is_some(),
+        log_level,
+        outer: None,
     }
-    (caller, slot)
 }

@@ -123,24 +123,6 @@ pub(crate) struct Caller {
     pub(crate) outer: Option<Context>,
 }
 
-impl Caller {
-    /// Creates a caller that gets no messages besides the answer.
-    pub(crate) fn new(client: Arc<ClientInfo>) -> Self {
-        Self {
-            client,
-            meta: None,
-            carrier: Carrier::default(),
-            channel: None,
-            asker: None,
-            task: None,
-            origin: None,
-            wants_progress: false,
-            log_level: None,
-            outer: None,
-        }
-    }
-}
-
 /// Context of the call that a handler runs for, as the parameter `&Context`.
 ///
 /// The context gives access to the client, the caller and the shared state. Handlers use it to report [progress](Self::progress), to notice
