@@ -69,9 +69,9 @@ pub(super) fn permit_uris<'a>(
     refused.map_or(Ok(()), |no| Err(no.into()))
 }
 
-/// Checks the capabilities of the client, and then the headers that repeat arguments, against the item of the request (rule C-02). If a
-/// client of the legacy era lacks a capability, returns the reason as `Ok(Some(…))` instead of an error, so that a tool call can be
-/// answered with a tool result.
+/// Checks the capabilities of the client, and then the headers that repeat arguments, against the item of the request (rule C-03). If a client
+/// of the legacy era lacks a capability, returns the reason as `Ok(Some(…))` instead of an error, so that a tool call can be answered with a
+/// tool result.
 #[inline]
 pub(super) fn check_against_item(
     target: Option<&Arc<Entry>>,
@@ -211,7 +211,7 @@ pub(super) fn admit(
 /// small and need no reservation.
 ///
 /// # Errors
-/// Fails if this request and those of all running calls are too large together.
+/// Fails if this request is too large together with those of all running calls and with the bodies that are being read.
 #[inline]
 pub(super) fn reserve(
     state: &PeerState,

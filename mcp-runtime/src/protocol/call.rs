@@ -38,10 +38,10 @@ pub(crate) struct Received {
     pub(crate) refusal: Option<RefusalStatus>,
 }
 
-/// Refusal that has its own status over HTTP. Every other error is sent as an ordinary response.
+/// Refusal before a handler runs that has its own status over HTTP. `ResponseRefusal` is for the responses of calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum RefusalStatus {
-    /// The body is not a message, or the message contradicts itself, its headers or its session.
+    /// The message is invalid, contradicts its headers or its session, or needs a revision, a capability or an extension that is missing.
     Malformed,
     /// The server does not have the method.
     UnknownMethod,

@@ -1,6 +1,6 @@
-//! Checks the headers of HTTP requests. They name the protocol revision, and repeat parts of the body for proxies that route requests
-//! without reading the body (rule B9). The server rejects a request whose headers and body disagree. The headers and the message together
-//! determine the conversation that the message belongs to (rule B2).
+//! Checks the headers of HTTP requests. They name the protocol revision, and repeat parts of the body for proxies that route requests without
+//! reading the body (`docs/rules.md`, section B9). The server rejects a request whose headers and body disagree. The headers and the message
+//! together determine the conversation that the message belongs to (section B2).
 
 use std::borrow::Cow;
 
@@ -148,8 +148,7 @@ pub(super) fn check_arguments(
     arguments: Raw<'_>,
 ) -> Result<(), Error> {
     if arguments.kind() != JsonKind::Object {
-        // Wrong arguments take precedence over wrong headers, so they are left to the parsing of the arguments, which reports them (rule
-        // C-02).
+        // Wrong arguments take precedence over wrong headers, so they are left to the parsing of the arguments, which reports them.
         return Ok(());
     }
     for declared in declared {

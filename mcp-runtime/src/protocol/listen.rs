@@ -125,7 +125,7 @@ fn begin(
     if !here.is_empty() {
         state.register(Topic::Tasks);
     }
-    // Holding the lock keeps other events out of the outbox until the acknowledgement is there. The specification requires the
+    // Holding the lock keeps events of this stream out of the outbox until the acknowledgement is there. The specification requires the
     // acknowledgement to be the first message of the stream (rule SUB-02).
     let mut listens = state.ongoing_or_new().listens();
     let views: Vec<_> = here.iter().map(|task| task.view()).chain(elsewhere.to_vec()).collect();

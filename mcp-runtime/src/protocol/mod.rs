@@ -4,9 +4,9 @@
 //! The era is decided for each message, never for a connection (rule C-01). This module does no I/O: a unit test can call [`Peer::receive`]
 //! without a runtime, and transports send the messages that wait in the [`Outbox`](outbox::Outbox).
 //!
-//! Modules from bottom to top: `revision`, `service`, `encode`; the outbound half `outbox`; the state of a peer in `subscriptions`,
-//! `session` and `state`; `call` and `request`; features as functions that take the state: `admission`, `questions`, `tasks`, `operate`,
-//! `listen`; the eras `legacy` and `modern`; and `peer`.
+//! Modules from bottom to top: `revision`, `service`, `encode`; the outbound half `outbox`; the state of a peer in `subscriptions`, `session`,
+//! `state` and `saved_session`; `call`, `request` and `headers`; features as functions that take the state: `admission`, `deferred`,
+//! `questions`, `tasks`, `operate`, `listen`; the eras `legacy` and `modern`; and `peer`.
 
 mod admission;
 mod call;

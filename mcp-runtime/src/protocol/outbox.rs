@@ -21,8 +21,8 @@ use crate::{
 
 /// Messages on their way to the client, one line each. They are encoded directly into the buffer of the outbox.
 ///
-/// An outbox belongs to a connection or to a stream of an HTTP session, so only calls of the same connection or stream compete for its
-/// lock. A single reader empties it.
+/// An outbox belongs to a connection, to a request over HTTP, or to the standalone stream of an HTTP session. Only calls of its owner compete
+/// for its lock. A single reader empties it.
 #[derive(Default)]
 pub(crate) struct Outbox {
     queue: Mutex<OutboxQueue>,
@@ -193,7 +193,7 @@ impl Outbox {
         self.queue().bytes.len()
     }
 
-    /// Returns whether the outbox is in the state of a new outbox, apart from its capacity.
+    /// Returns whether the outbox is in the state of a new outbox, apart from its capacity and the waker of its reader.
     #[cfg(feature = "http")]
     pub(crate) fn is_empty(&self) -> bool {
         let OutboxQueue { bytes, unread, extras, .. } = &*self.queue();

@@ -42,7 +42,8 @@ pub(crate) struct Arrival {
 pub(crate) enum Era {
     /// Decided for each request by its `_meta` and its method: the transport serves both eras.
     OfRequest,
-    /// Always the legacy era, because the transport exists only in that era. Modern members of `_meta` have no meaning there.
+    /// Always the legacy era: HTTP+SSE exists only in that era, and so do the sessions whose messages other nodes pass on. Modern members of
+    /// `_meta` have no meaning there.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has such a transport"))]
     Legacy,
     /// Always the modern era, which the transport has already determined.
@@ -289,7 +290,7 @@ impl Peer {
         saved_session::replace_client(&self.state, saved);
     }
 
-    /// Sets whether this node notifies the client of changed lists and resources. A single node does so for each session.
+    /// Sets whether this node notifies the client of changed lists and resources. For each session, only one node does so.
     #[cfg(feature = "http")]
     pub(crate) fn set_hears(&self, hears: bool) {
         self.state.session().set_hears(hears);
@@ -300,8 +301,8 @@ impl Peer {
         self.state.session().hears()
     }
 
-    /// Returns whether a message, or a message of a batch, may be for another node. Such a message answers a question of a call that runs
-    /// at the other node, or cancels such a call. A request is never for another node.
+    /// Returns whether a message, or a message of a batch, may be for another node. Such a message answers a question of a call that runs at
+    /// the other node, cancels such a call, or reports that the roots of the client have changed. A request is never for another node.
     #[cfg(feature = "http")]
     pub(crate) fn is_for_others(&self, incoming: &Incoming<'_>) -> bool {
         match incoming {

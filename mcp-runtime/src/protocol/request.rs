@@ -89,8 +89,8 @@ impl<'a> RequestMeta<'a> {
         Self { whole, progress_token, version, capabilities, client, log_level }
     }
 
-    /// Returns whether the `_meta` or the method of a request belongs to the modern era (rule B2). A method that exists in both eras does
-    /// not decide this (rule C-01).
+    /// Returns whether the `_meta` or the method of a request belongs to the modern era (`docs/rules.md`, section B2). A method that exists in
+    /// both eras does not decide this (rule C-01).
     pub(super) fn claims(&self, method: &str) -> bool {
         self.version.is_some()
             || self.capabilities.is_some()

@@ -48,7 +48,7 @@ impl Service {
         &self.dispatcher.catalog.tally
     }
 
-    /// Returns whether the last request to the shared store got no answer.
+    /// Returns whether requests to the shared store have failed for a while, because the store is unavailable or has no space.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has health checks"))]
     pub(crate) fn is_store_away(&self) -> bool {
         self.dispatcher.catalog.is_store_away()

@@ -42,7 +42,7 @@ struct OpenSession {
     client: Arc<ClientInfo>,
     log_level: Option<Level>,
     is_initialized: bool,
-    /// Whether this node notifies the client of changed lists and resources. A single node does so for each session.
+    /// Whether this node notifies the client of changed lists and resources. For each session, only one node does so.
     hears: bool,
     /// Boxed to save memory in idle sessions, because most sessions have no interests.
     interests: Option<Box<SessionInterests>>,

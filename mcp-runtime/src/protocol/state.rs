@@ -25,7 +25,7 @@ use crate::{
 /// State that a connection shares with its calls. Only two of its locks may be held at the same time: `calls`, and then `listens`.
 pub(super) struct PeerState {
     pub(super) service: Arc<Service>,
-    /// Outbox for messages that belong to no request, such as notifications of a session and of listen streams.
+    /// Outbox for notifications of a session and of listen streams. It also takes responses, unless the transport has another outbox for them.
     pub(super) outbox: Arc<Outbox>,
     remembered: Arc<Remembered>,
     session: Mutex<LegacySession>,

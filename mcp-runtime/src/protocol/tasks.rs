@@ -81,7 +81,8 @@ pub(super) fn open(
             } else if !terms.client.has_extension(TASKS_EXTENSION) {
                 return Ok(None);
             }
-            // A request with answers or state continues a call that began without a task, so it stays without one.
+            // A request with answers or state continues a call that began without a task. It stays without one, unless its handler begins the
+            // task or the tool requires one.
             let [answers, request_state] = request.params.pick(["inputResponses", "requestState"]);
             if (answers.is_some() || request_state.is_some()) && !support.later && !support.required
             {
@@ -360,8 +361,8 @@ impl ResultRequest {
         }
     }
 
-    /// Sends the questions of the task to the client until the task has ended. Returns the end, or `None` if another server has taken the
-    /// task.
+    /// Sends the questions of the task to the client until the task has ended. Returns the end, or `None` if the task has to be looked up
+    /// again, because another node may run it or may have ended it.
     async fn answer_questions(&self, waiter: &TaskWaiter) -> Option<TaskView> {
         let mut asked = TaskQuestions { waiter, asking: Vec::new() };
         let mut over = std::pin::pin!(waiter.over());

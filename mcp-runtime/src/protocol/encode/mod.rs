@@ -1,5 +1,4 @@
-//! Encodes outcomes for a protocol revision. The types in `model` cover all revisions; members that a revision lacks are left out here and
-//! nowhere else.
+//! Encodes outcomes for a protocol revision. The types in `model` cover all revisions; members that a revision lacks are left out here.
 
 mod content;
 mod items;
@@ -157,7 +156,8 @@ fn completion(object: &mut ObjectWriter<'_>, found: &Completion) {
     object.u64("total", total as u64).bool("hasMore", total > sent);
 }
 
-/// Writes a page of a list. First pages are rendered once for each revision and state of the catalog, and then copied.
+/// Writes a page of a list. First pages without a filter for the caller are rendered once for each revision, scope and state of the catalog,
+/// and then copied.
 fn list(
     out: &mut Vec<u8>,
     service: &Service,
