@@ -33,7 +33,7 @@ impl HostAccess {
     /// Checks the host and the origin of a request. If the request comes from a web page, returns the origin that may read the response.
     ///
     /// # Errors
-    /// Returns a message that names the refused host or origin, and the setting that would allow it.
+    /// Returns a message that names the refused host or origin and the setting that would allow it, or the header that is repeated.
     pub(super) fn check(&self, head: &Head<'_>, uri: &Uri) -> Result<Option<HeaderValue>, String> {
         for (said, name) in [(head.host, header::HOST), (head.origin, header::ORIGIN)] {
             if said.is_repeated {

@@ -71,9 +71,9 @@ impl HttpBody {
         Self(BodyContent::Whole(Some(bytes).filter(|bytes| !bytes.is_empty())))
     }
 
-    /// Registers a response that is not written in one piece. While a stream is open, its connection counts as working, so that the
-    /// deadline for the next request does not apply. A large message counts against the limit on unread responses of all connections.
-    /// Returns `false` if the response would exceed this limit.
+    /// Registers a stream or a large message. A small message needs no registration. While a stream is open, its connection counts as working,
+    /// so that the deadline for the next request does not apply. A large message counts against the limit on unread responses of all
+    /// connections. Returns `false` if the response would exceed this limit.
     pub(super) fn register(
         &mut self,
         request: &ActiveRequest,

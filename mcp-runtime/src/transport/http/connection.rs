@@ -353,8 +353,8 @@ impl Deadlines {
 }
 
 impl Overdue {
-    /// Returns the limit that the connection has exceeded, if the refusal has to be counted. An idle connection exceeds no limit, and a
-    /// displacement has already been counted.
+    /// Returns the limit that counts this end of the connection, if there is one. An idle connection exceeds no limit, no limit counts late
+    /// heads, and a displacement has already been counted.
     fn limit(&self) -> Option<Limit> {
         match self {
             Self::Write => Some(Limit::WriteTime),

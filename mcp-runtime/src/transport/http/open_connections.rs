@@ -24,7 +24,7 @@ const CANDIDATES: usize = 64;
 
 /// Activity of a connection: whether the connection waits for its client, and when the wait began.
 ///
-/// Only the thread that serves the connection writes to these fields. The exception is `is_displaced`, which other threads may set.
+/// Only the tokio tasks that serve the connection write to these fields. The exception is `is_displaced`, which other tasks set too.
 #[derive(Default)]
 pub(super) struct ActivityClock {
     requests: AtomicU32,
@@ -43,7 +43,7 @@ pub(super) struct ActivityClock {
     has_begun_head: AtomicBool,
     /// Whether part of a request body has not arrived yet.
     is_receiving: AtomicBool,
-    /// Whether the last request was refused before its whole body had arrived.
+    /// Whether the connection will be closed before the rest of the last request body has been read.
     has_unread_body: AtomicBool,
     /// Whether the connection has to end, so that a different one can be served. A new request cancels the displacement.
     is_displaced: AtomicBool,

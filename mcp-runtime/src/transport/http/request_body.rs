@@ -31,7 +31,7 @@ pub(super) enum Unread {
     /// The body is longer than this number of bytes.
     TooLong(usize),
     TooSlow,
-    /// Too many other large bodies are being read.
+    /// The large bodies that are being read and the large requests of running calls are too large together.
     Busy,
     /// The client disconnected, or sent invalid HTTP.
     Broken,
@@ -123,7 +123,7 @@ impl<B: Body> RequestBody for Pin<&mut B> {
 
 /// Reader that collects the body of a request.
 pub(super) struct BodyReader<B> {
-    /// Body of the request. `None` after the body has been drained.
+    /// Body of the request. `None` after [`leave`](Self::leave) has abandoned it.
     body: Option<B>,
     /// First piece of the body. Most bodies come in one piece, which is not copied.
     first: Bytes,
@@ -169,8 +169,8 @@ impl<B: RequestBody> BodyReader<B> {
     /// Waits for the whole body.
     ///
     /// # Errors
-    /// Fails if the body breaks off, or if it is longer or slower than the limits allow. Also fails if too many other large bodies are
-    /// being read.
+    /// Fails if the body breaks off, or if it is longer or slower than the limits allow. Also fails if this body is too large together with
+    /// other large bodies and the large requests of running calls.
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,

@@ -115,7 +115,7 @@ impl HttpService {
     /// Starts a server. `bound` is the address that the server listens on. `None` means that the server is mounted in an application.
     ///
     /// # Errors
-    /// Fails if `setup` fails, or if callers cannot be identified although the server restricts access.
+    /// Fails if `setup` fails, if the store cannot be opened, or if callers cannot be identified although the server restricts access.
     pub(crate) async fn start(
         #[cfg_attr(not(feature = "auth"), allow(unused_mut, reason = "for the store of logins"))]
         mut server: Server,
@@ -227,7 +227,8 @@ impl HttpService {
         &self.endpoint
     }
 
-    /// Ends the streams that would otherwise stay open. Running calls continue, and new sessions are refused.
+    /// Ends the streams that would otherwise stay open. Running calls continue. New sessions are refused, unless servers share a
+    /// [store](crate::Builder::store): then another server continues them.
     ///
     /// If the protocol defines a last event for a stream, the stream sends this event before it ends. Call this method before the
     /// application waits for its connections to end, and [`close`](Self::close) after that. See [`HttpService`] for an example.

@@ -49,8 +49,8 @@ pub(super) fn to_refresh(endpoint: &Endpoint, head: &Head<'_>) -> Option<Session
     (!is_ready).then_some(id)
 }
 
-/// Updates this node's copy of a session from the store, or creates the copy. A session that has ended, or that belongs to a different
-/// principal, is not in the table of sessions afterwards.
+/// Updates this node's copy of a session from the store, or creates the copy. A session that has ended is not in the table of sessions
+/// afterwards. No copy is created for a caller to whom the session does not belong.
 ///
 /// # Errors
 /// Returns the reason if the store is unavailable, or if this node has no room for another session.

@@ -26,7 +26,7 @@ use crate::{
     protocol::{Arrival, Era, Outbox, Received, ReplyTo, SessionSettings},
 };
 
-/// Number of attempts to read a long message of a client, and the pause between them.
+/// Number of attempts to pass on a message of a client or to read a long one, and the pause between them.
 const TRIES: usize = 60;
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -299,7 +299,7 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
             shared_copies::move_hearing(shared, &session, from, version);
         }
         SessionMessage::Posted(_, body) => handle(endpoint, &session, body.as_bytes()),
-        // A long message can only be an answer to a question. If no call of the session runs at this node, the node waits for no answer, and
+        // A long message is taken for an answer to a question. If no call of the session runs at this node, the node waits for no answer, and
         // does not read the message.
         SessionMessage::Stored(_, name) if session.peer.in_flight() > 0 => {
             tokio::spawn(handle_stored(endpoint.clone(), session, name.into_owned()));

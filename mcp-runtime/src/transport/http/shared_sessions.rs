@@ -65,7 +65,7 @@ pub(super) struct SharedSessions {
     logged: Mutex<HashMap<SessionId, Arc<AtomicBool>>>,
     /// Readers of streams at this node, by session and stream.
     readers: Mutex<HashMap<(SessionId, u64), AttachedReader>>,
-    /// Number of streams that this node has begun.
+    /// Number of streams that this node has begun, and of long messages that it has stored.
     streams: AtomicU64,
     memory: Arc<LogMemory>,
     /// Nodes that have the streams of protocol revision 2024-11-05.
@@ -507,7 +507,7 @@ impl SharedSessions {
     /// gets the result.
     ///
     /// # Errors
-    /// Fails if the store is unavailable, or if the session has ended.
+    /// Fails if the store is unavailable, if the session has ended, or if too many changes wait.
     pub(super) async fn change(
         &self,
         id: &SessionId,

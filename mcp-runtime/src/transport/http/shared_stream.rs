@@ -57,7 +57,7 @@ struct AppendingLines {
     first: Vec<StoreOperation>,
     /// Maximum number of events that the log may keep.
     most: usize,
-    /// Ordinal of the first message.
+    /// Number of events before the first message.
     ordinal: u64,
     appending: Appending,
 }
@@ -409,7 +409,7 @@ impl LogReader {
     fn poll(&mut self, cx: &mut Context<'_>, frames: &mut Vec<u8>) -> Poll<bool> {
         let mut event = ready!(self.events.poll_recv(cx));
         if event.is_none() {
-            // The node stops, or another reader has replaced this one.
+            // The node stops, another reader has replaced this one, or the store no longer has the stream.
             sse::retry(frames, RETRY);
             return Poll::Ready(false);
         }
@@ -425,7 +425,7 @@ impl LogReader {
             event = self.events.try_recv().ok();
         }
         if frames.is_empty() {
-            // Events without a frame, such as repeated ones, register no waker for the events after them.
+            // Events without a frame, which only keep the log from expiring, register no waker for the events after them.
             cx.waker().wake_by_ref();
         }
         Poll::Ready(true)

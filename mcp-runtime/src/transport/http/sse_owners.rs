@@ -41,7 +41,7 @@ const BATCH: usize = 256;
 /// Nodes that have the streams of protocol revision 2024-11-05, and the records of this node.
 pub(super) struct SseOwners {
     node: Arc<ServerNode>,
-    /// Streams of this node that have ended. Set while [`keep`](Self::keep) runs.
+    /// Streams of this node that have ended. Set by [`keep`](Self::keep).
     endings: OnceLock<mpsc::UnboundedSender<Ending>>,
     /// Number of messages that this node has passed on.
     messages: AtomicU64,
@@ -126,8 +126,8 @@ impl SseOwners {
         }
     }
 
-    /// Renews and removes the records of this node, until `streams` returns `None`. `streams` returns the open streams of this node, each
-    /// with the principal to whom its session belongs.
+    /// Renews and removes the records of this node, until `streams` returns `None` or the node stops. `streams` returns the open streams of
+    /// this node, each with the principal to whom its session belongs.
     pub(super) fn keep<F>(self: &Arc<Self>, streams: F) -> impl Future<Output = ()> + Send + use<F>
     where
         F: Fn() -> Option<Vec<(SessionId, String)>> + Send,

@@ -156,7 +156,7 @@ const SECRET: [HeaderName; 3] =
 fn write(carrier: &Carrier, body: &[u8]) -> Result<Vec<u8>, String> {
     let none = HeaderMap::new();
     let headers = carrier.http.as_ref().map_or(&none, |head| &head.headers);
-    // Credentials that were not checked before the handlers are meant for them.
+    // If no layer before the handlers has checked the credentials in this header, they are meant for the handlers.
     let is_unchecked = |value: &HeaderValue| value.is_sensitive() || carrier.principal().is_empty();
     if headers.get(header::AUTHORIZATION).is_some_and(is_unchecked) {
         return Err(misdirected("the header `Authorization` is for the handlers"));

@@ -46,7 +46,7 @@ pub(super) struct StreamLog {
     node: Arc<ServerNode>,
     partition: String,
     number: u64,
-    /// Maximum number of events, unless a writer names a lower number.
+    /// Maximum number of events, unless a writer names another number.
     most: usize,
     /// Time after which the log expires, unless an event is appended.
     ttl: Duration,
@@ -57,7 +57,8 @@ pub(super) struct StreamLog {
 /// Record of a stream that answers requests.
 #[derive(Serialize, Deserialize)]
 struct StreamRecord {
-    /// Id of the node that runs the calls. Empty if that node has died, and another node has answered the calls.
+    /// Id of the node that runs the calls. Empty if that node has stopped or died, and the requests without a response were answered with
+    /// errors.
     node: String,
     /// Ids of the requests, as JSON texts.
     requests: Vec<String>,
