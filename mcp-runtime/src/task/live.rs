@@ -80,7 +80,7 @@ pub(super) struct LiveTaskState {
     pub(super) shown: Option<TaskView>,
     /// Time at which a change of the task has to be written to a store that several nodes share. `None` if no change has to be written.
     due: Option<Instant>,
-    /// Whether another node has taken the task.
+    /// Whether this process has given the task up, usually because another node has taken it or will take it.
     is_lost: bool,
 }
 
@@ -235,7 +235,7 @@ impl LiveTask {
         self.changed.notify_waiters();
     }
 
-    /// Returns whether another node has taken the task.
+    /// Returns whether this process has given the task up.
     pub(super) fn is_lost(&self) -> bool {
         self.state().is_lost
     }
@@ -313,8 +313,8 @@ impl LiveTask {
         }
     }
 
-    /// Sets the message of the task. Clients that poll see each message. Clients that listen are notified at most once per polling
-    /// interval.
+    /// Sets the message of the task. Clients that poll see each message, unless several nodes share the store. Clients that listen are
+    /// notified at most once per polling interval.
     pub(super) fn report(&self, report: &ProgressReport) {
         let text = match (&report.message, report.total) {
             (Some(message), _) => message.clone(),

@@ -236,7 +236,7 @@ impl TaskRecord {
     /// # Errors
     /// Fails if the text was not written by this server, for example because the store returned damaged data.
     pub(super) fn read(&self) -> Result<RestoredTask, Error> {
-        // No result is nested more deeply than this limit.
+        // A result that is nested more deeply than this limit cannot be read.
         let end = || validate(self.end.as_bytes(), 1024).ok().and_then(read_end);
         self.record(&|_| end()).ok_or_else(|| unreadable(&self.id))
     }

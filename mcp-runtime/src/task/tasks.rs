@@ -197,7 +197,7 @@ impl Tasks {
         self.table().get(id).filter(|task| !task.is_lost()).cloned()
     }
 
-    /// Stores all running tasks again, because the store may have lost its data. The store keeps no finished task that it has lost.
+    /// Stores all running tasks again, because the store may have lost its data. Finished tasks that the store has lost stay lost.
     pub(super) async fn store_again(&self) {
         let running: Vec<_> = self.table().values().cloned().collect();
         for live in running.iter().filter(|live| live.is_task()) {

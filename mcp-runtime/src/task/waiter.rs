@@ -144,7 +144,7 @@ pub(crate) struct RemoteWaiter {
 
 #[derive(Default)]
 struct RemoteQuestions {
-    /// Questions that the client has to be sent.
+    /// Questions that have to be sent to the client.
     unsent: VecDeque<(Box<str>, Question)>,
     /// Keys of the questions for which this waiter is responsible.
     held: BTreeSet<Box<str>>,
