@@ -1,5 +1,5 @@
-//! Storage that sends the state to the client between two rounds, sealed with the author's key. Only a server with this key can read or
-//! create such state (rule MRTR-05).
+//! Storage that sends the state to the client between two rounds, sealed with a key of the author or of the servers that share a store. Only a
+//! server with this key can read or create such state (rule MRTR-05).
 
 use std::{
     collections::HashMap,
@@ -170,7 +170,7 @@ const NONCE: usize = 24;
 /// Keys with which a server seals and opens state.
 #[derive(Clone)]
 pub(crate) struct StateSealer {
-    /// Newest key. It seals new state, and also opens state.
+    /// Key that seals new state. It also opens state.
     newest: [u8; 32],
     /// Keys that only open state.
     older: Vec<[u8; 32]>,

@@ -22,8 +22,8 @@ pub(crate) trait StateStorage: Send + Sync {
     /// Returns the state that a text identifies. The same text may be used several times.
     ///
     /// # Errors
-    /// Fails if the text does not identify a state of this call, or the state has expired. The error does not reveal the reason, because
-    /// the reason would help to forge a text.
+    /// Fails if the text does not identify a state of this call, or the state has expired. The error does not reveal the reason, because the
+    /// reason would help to forge a text. The only exception is a text that another process has created.
     fn get(&self, text: &str, bound: &[u8]) -> Result<StoredState>;
 
     /// Marks the round of a single-use call as used.
