@@ -97,8 +97,8 @@ impl Bus {
         let _ = self.relay.set(relay);
     }
 
-    /// Notifies the listeners of an event. If the server has several nodes, each node, this one included, notifies its listeners when it
-    /// reads the event from the log of messages.
+    /// Notifies the listeners of an event. If the relay takes the event, each node, this one included, notifies its listeners when it reads
+    /// the event from the log of messages.
     pub(crate) fn publish(&self, event: &Event) {
         if !self.relay.get().is_some_and(|relay| relay(event)) {
             self.deliver(event);

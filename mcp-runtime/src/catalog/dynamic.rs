@@ -206,7 +206,7 @@ pub struct Tool {
     open_world: Option<bool>,
     input: Option<SchemaMaker>,
     output: Option<OutputSchemaSource>,
-    /// Schemas that the author has set, or the reasons why they are none.
+    /// Schemas that the author has set, or the reasons why they are not usable.
     given_input: Option<Result<Value, String>>,
     given_output: Option<Result<Value, String>>,
     handler: Option<DynHandler>,

@@ -217,7 +217,7 @@ impl Catalog {
         let _ = self.store.set(counters);
     }
 
-    /// Returns whether the last request to the shared store got no answer.
+    /// Returns whether requests to the shared store have failed for a while, because the store is unavailable or has no space.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has health checks"))]
     pub(crate) fn is_store_away(&self) -> bool {
         self.store.get().is_some_and(|counters| counters.is_away())
@@ -232,8 +232,9 @@ impl Catalog {
 
 /// Handle that changes the items of a running server, and notifies the clients.
 ///
-/// A handler takes a `Handle` as a parameter, and so can the closure of [`Builder::setup`](crate::Builder::setup). Other code gets a
-/// clone of one of these. Clones refer to the same server. Once a handle exists, the server advertises `listChanged`.
+/// A handler takes a `Handle` as a parameter, and so can the closure of [`Builder::setup`](crate::Builder::setup). An application that mounts
+/// the server calls `HttpService::handle`. Other code gets a clone of one of these. Clones refer to the same server. Once a handle exists, the
+/// server advertises `listChanged`.
 ///
 /// All clients see the same items. A change applies to all sessions, never to a single one.
 ///

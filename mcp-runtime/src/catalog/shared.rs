@@ -61,7 +61,7 @@ pub(crate) fn share(catalog: &Arc<Catalog>, node: &Arc<ServerNode>) {
     catalog.set_shared(SharedSwitches { node: node.clone(), known });
 }
 
-/// Applies the switches that other nodes have stored before this node started.
+/// Applies the switches in the store, when this node starts or has missed messages.
 ///
 /// # Errors
 /// Fails if the store is unavailable.
