@@ -58,7 +58,7 @@ pub enum FieldKind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choices {
     pub(crate) all: Vec<Choice>,
-    /// Whether titles are sent as `enumNames` where the protocol revision allows it.
+    /// Whether titles are sent as `enumNames` even in revisions that have titled choices.
     pub(crate) enum_names: bool,
 }
 

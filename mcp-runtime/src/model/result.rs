@@ -40,7 +40,7 @@ pub struct ReadResult {
 /// Result of a prompt.
 #[derive(Debug, Default, PartialEq)]
 pub struct PromptResult {
-    /// Description that the handler of the prompt has set for this result.
+    /// Description of the prompt, which `dispatch` copies from the item.
     pub(crate) description: Option<String>,
     pub(crate) messages: Vec<Message>,
     pub(crate) meta: Option<Meta>,

@@ -47,7 +47,7 @@ impl Root {
 /// Reads the result of `roots/list`.
 ///
 /// # Errors
-/// Fails if the result deviates from the specification. The error describes the deviation, for the log.
+/// Fails if the result deviates from the specification. The error describes the deviation.
 pub(crate) fn read_roots(raw: Raw<'_>) -> Result<Vec<Root>, String> {
     let roots = raw.get("roots").filter(|roots| roots.kind() == JsonKind::Array);
     let roots = roots.ok_or("`roots` must be an array")?;

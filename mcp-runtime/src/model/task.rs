@@ -33,7 +33,7 @@ pub struct TaskSupport {
 }
 
 impl TaskSupport {
-    /// Creates the default support: a call runs as a task if its client supports tasks.
+    /// Creates the default support: a call runs as a task if its client supports tasks and, under 2025-11-25, requests one.
     pub const fn new() -> Self {
         Self { required: false, later: false, ttl: None, poll: None }
     }
@@ -45,8 +45,8 @@ impl TaskSupport {
         self
     }
 
-    /// Runs the call like any other call until the handler calls [`begin_task`](crate::Context::begin_task). Elicitation and sampling
-    /// requests before that belong to the call, not to the task.
+    /// Runs the call like any other call until the handler calls [`begin_task`](crate::Context::begin_task). Elicitation and sampling requests
+    /// before that belong to the call, not to the task. Under 2025-11-25, a call that requests a task is a task from its beginning.
     #[must_use]
     pub const fn later(mut self) -> Self {
         self.later = true;

@@ -59,7 +59,7 @@ impl Sampled {
     /// Reads the result of `sampling/createMessage`, in the form of any revision (rule SAMP-05).
     ///
     /// # Errors
-    /// Fails if the result deviates from the specification. The error describes the deviation, for the log.
+    /// Fails if the result deviates from the specification. The error describes the deviation.
     pub(crate) fn read(raw: Raw<'_>) -> Result<Self, String> {
         let [role, content, model, stop_reason] =
             raw.pick(["role", "content", "model", "stopReason"]);
