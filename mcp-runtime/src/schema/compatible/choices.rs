@@ -149,7 +149,8 @@ pub(super) fn constant(map: &mut Map, _: SchemaSide) {
     }
 }
 
-/// Replaces an `enum` or `const` of booleans or numbers with the type and the bounds of its values, and a sentence that lists the values.
+/// Removes empty strings from an `enum`. Replaces an `enum` or `const` of booleans or numbers with the type and the bounds of its values, and
+/// a sentence that lists the values.
 pub(super) fn other_values(map: &mut Map, _: SchemaSide) {
     let keyword = if map.contains_key("enum") { "enum" } else { "const" };
     let values = match map.get_mut(keyword) {

@@ -148,8 +148,8 @@ fn member_value(
     Some((made, is_optional))
 }
 
-/// Returns the schema of a node that constants describe completely. The schema is already in the compatible form, so the rules of
-/// `schema/compatible`, which later run on the whole schema, do not change it.
+/// Returns the schema of a node that constants describe completely. Unless `notes` keeps keywords, the schema is already in the compatible
+/// form, so the rules of `schema/compatible`, which later run on the whole schema, do not change it.
 fn constant(node: &Node, side: SchemaSide, notes: &Notes<'_>) -> Value {
     let mut text = vec![0; len(node, side, notes)];
     render::write(&mut Out::new(&mut text), node, side, notes);
