@@ -70,7 +70,8 @@ struct OutboxExtras {
 impl Outbox {
     /// Number of waiting bytes at which the reader counts as slow. From then on, reports and events are merged.
     const SLOW: usize = 64 << 10;
-    /// Number of waiting bytes at which log messages are dropped.
+    /// Number of waiting bytes at which log messages are dropped. It is also the limit for waiting events; beyond it, the oldest states of
+    /// tasks are dropped.
     const FULL: usize = 1 << 20;
 
     fn queue(&self) -> MutexGuard<'_, OutboxQueue> {
