@@ -15,9 +15,10 @@
 //! 3. Answer to a request: [`answer_source`], [`body`], [`reply`].
 //! 4. Steps before the message is handled: the token (`token_gate`) and the [`request_body`].
 //! 5. The eras: [`stateless`], [`session_requests`], [`legacy_sse`].
-//! 6. Sessions of several nodes: their records ([`shared_sessions`]) and the logs of their streams ([`stream_log`], [`shared_stream`]) belong to
-//!    line 2, their copies ([`shared_copies`]) to line 4, their requests ([`shared_requests`]) to line 5. The nodes of HTTP+SSE streams
-//!    ([`sse_owners`]) belong to line 2, messages for them to line 5 ([`sse_relay`], [`sse_inbox`]).
+//! 6. Sessions of several nodes: their records ([`shared_sessions`], `session_copy`, `session_message`, `session_places`) and the logs of
+//!    their streams ([`stream_log`], `log_memory`, [`shared_stream`]) belong to line 2, their copies ([`shared_copies`]) to line 4, their
+//!    requests ([`shared_requests`]) to line 5. The nodes of HTTP+SSE streams ([`sse_owners`]) belong to line 2, messages for them to line 5
+//!    ([`sse_relay`], [`sse_inbox`]).
 //! 7. The whole path: [`request`]. Requests come from a [`connection`] of the [`server`], or from an application through the [`service`].
 //!    With `--http`, connections run on [`reactors`].
 
