@@ -55,7 +55,7 @@ impl Tasks {
         }
     }
 
-    /// Sends answers to the node of a task, and waits until the record of the task shows that they were taken.
+    /// Sends answers to the node of a task, and waits until the record of the task shows that they were taken, but at most [`ANSWER_LIMIT`].
     pub(super) async fn update_elsewhere(
         &self,
         watch: &TaskWatch,

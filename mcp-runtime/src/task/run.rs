@@ -246,9 +246,9 @@ pub(super) fn take_later(tasks: Weak<Tasks>, dispatcher: Weak<Dispatcher>, at: I
     tokio::spawn(taking);
 }
 
-/// Takes the tasks of nodes that are gone. If it is uncertain which nodes are live, the method takes only the tasks of nodes that have said
-/// that they leave, and returns the time at which it has to be called again. `unsure` has the ids of tasks that this node may have taken although the store reported an
-/// error.
+/// Takes the tasks of nodes that are gone. If it is uncertain which nodes are live, the function takes only the tasks of nodes that have said
+/// that they leave, and returns the time at which it has to be called again. `unsure` has the ids of tasks that this node may have taken
+/// although the store reported an error.
 ///
 /// # Errors
 /// Fails if the store cannot be read or written.

@@ -244,7 +244,8 @@ impl Tasks {
     /// Returns the state of a task.
     ///
     /// # Errors
-    /// Fails if no task has this id, or if the viewer may not see the task. The error is the same in both cases.
+    /// Fails if no task has this id, or if the viewer may not see the task. The error is the same in both cases. It also fails if the store
+    /// is unavailable.
     pub(crate) async fn view(&self, id: &str, viewer: &Viewer) -> Result<TaskView> {
         if let Some(live) = self.live(id, viewer) {
             return Ok(live.view());
@@ -261,7 +262,7 @@ impl Tasks {
     /// Returns the stored state of a task, and the node that runs it.
     ///
     /// # Errors
-    /// Fails if no task has this id, or if the viewer may not see the task.
+    /// Fails if no task has this id, if the viewer may not see the task, or if the store is unavailable.
     pub(super) async fn kept(
         &self,
         id: &str,
@@ -316,7 +317,7 @@ impl Tasks {
     /// Passes a client's answers to the task, by the keys of their questions. Answers without an open question are ignored.
     ///
     /// # Errors
-    /// Fails if the viewer has no such task.
+    /// Fails if the viewer has no such task, or if the store is unavailable.
     pub(crate) async fn update(
         &self,
         id: &str,
@@ -397,7 +398,7 @@ impl Tasks {
     /// Returns a page of the viewer's tasks, and the cursor of the next page.
     ///
     /// # Errors
-    /// Fails if the cursor is invalid.
+    /// Fails if the cursor is invalid, or if the store is unavailable.
     pub(crate) async fn list(
         &self,
         viewer: &Viewer,

@@ -48,7 +48,8 @@ impl Tasks {
     /// Begins to wait for the end of a task. The client can be asked the questions of the task.
     ///
     /// # Errors
-    /// Fails if the viewer has no such task.
+    /// Fails if the viewer has no such task, if the store is unavailable, or if another process runs the task and several nodes do not share
+    /// the store.
     pub(crate) async fn wait(
         self: &Arc<Self>,
         id: &str,
