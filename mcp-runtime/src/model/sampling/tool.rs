@@ -59,7 +59,8 @@ impl SamplingTool {
     }
 }
 
-/// Whether the model may, must or must not use a tool in its answer. Pass it to [`Sampling::tool_choice`](crate::sampling::Sampling::tool_choice).
+/// Whether the model may, must or must not use a tool in its answer. Pass it to
+/// [`Sampling::tool_choice`](crate::sampling::Sampling::tool_choice).
 ///
 /// ```
 /// use mcp_runtime::sampling::{Sampling, SamplingTool, ToolChoice};
