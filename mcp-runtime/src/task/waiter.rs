@@ -120,7 +120,8 @@ impl TaskWaiter {
         }
     }
 
-    /// Waits until the task is over. Returns its end, or `None` if the caller has to find the task again, because another node may run it now.
+    /// Waits until the task is over. Returns its end, or `None` if the caller has to look the task up again, because another node may have
+    /// taken it or ended it.
     pub(crate) async fn over(&self) -> Option<TaskView> {
         match self {
             Self::Here(waiter) => waiter.over().await,
@@ -201,7 +202,8 @@ impl RemoteWaiter {
         }
     }
 
-    /// Waits until the record of the task shows that the task has ended or has another node.
+    /// Waits until the record of the task shows that the task has ended or has another node, or until messages may have been lost. Always
+    /// returns `None`, so that the caller looks the task up again.
     async fn over(&self) -> Option<TaskView> {
         let mut look = Instant::now() + LOOK_AGAIN;
         loop {
