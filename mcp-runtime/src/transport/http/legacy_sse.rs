@@ -110,10 +110,10 @@ fn elsewhere(endpoint: &Endpoint, parts: &Parts) -> Option<SessionId> {
     endpoint.sse_sessions.find(&id).is_none().then_some(id)
 }
 
-/// Returns the session that the query names, if it belongs to this client.
+/// Returns the session that the query names, if it belongs to the principal of the request.
 ///
 /// # Errors
-/// Returns an error response if the query names no session, or names a session that is unknown or belongs to a different client.
+/// Returns an error response if the query names no session, or names a session that is unknown or belongs to a different principal.
 fn find(endpoint: &Endpoint, parts: &Parts) -> Result<Arc<SseSession>, Box<Response<HttpBody>>> {
     let id = named(parts).ok_or_else(|| {
         let why = format!("`?{ID}…` is missing: post to the address of the event `endpoint`");

@@ -14,7 +14,8 @@ use tokio::time::Instant;
 
 use crate::limits::Limits;
 
-/// Time for which a log keeps each event, also beyond the maximum number. A client that reads along reads the events within this time.
+/// Time for which a log keeps each event even beyond the maximum number, as long as its events are within the limits on bytes. A client that
+/// reads along reads the events within this time.
 const RECENT: Duration = Duration::from_secs(10);
 
 /// Time within which appended events are counted together.

@@ -64,7 +64,7 @@ pub(super) fn events(body: HttpBody) -> Response<HttpBody> {
     response
 }
 
-/// Returns an error response without an id, for a request that is refused before its message is parsed.
+/// Returns an error response without an id. Most requests that get one are refused before their messages are parsed.
 pub(super) fn refuse(status: StatusCode, why: impl std::fmt::Display) -> Response<HttpBody> {
     error(status, None, None, &Error::of(ErrorKind::InvalidRequest, why))
 }
@@ -101,7 +101,7 @@ pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<HttpBody> {
     )
 }
 
-/// Refuses a request because a limit is currently reached, and asks the client to retry.
+/// Refuses a request that the server cannot answer now, for example because a limit is reached, and asks the client to retry.
 pub(super) fn busy(why: impl std::fmt::Display) -> Response<HttpBody> {
     busy_for(None, why)
 }

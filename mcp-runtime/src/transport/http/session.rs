@@ -45,8 +45,8 @@ pub(super) struct HttpSession {
     used: Used,
     #[cfg(feature = "auth")]
     lifetime: StreamLifetime,
-    /// Share of the limit on sessions. Its tenant is the client that began the session. A different client has no access, even if it knows
-    /// the session id (rule HL-20).
+    /// Share of the limit on sessions. Its tenant is the client that began the session. A client with another principal has no access, even if
+    /// it knows the session id (rule HL-20).
     share: Share,
 }
 
@@ -184,8 +184,8 @@ impl HttpSession {
         let mut guard = self.streams();
         let streams = guard.get_or_insert_default();
         if streams.kept.len() >= self.peer.limits().streams {
-            // Drops the oldest stream that gets no more messages, to make space for the new one. If every stream may get more messages,
-            // refuses the new stream.
+            // Drops the oldest stream that has ended, or that gets no more messages and has lost its reader, to make space for the new one. If
+            // there is none, refuses the new stream.
             let past = streams.kept.iter().position(|stream| stream.is_past(Duration::ZERO));
             if past.is_none() {
                 self.peer.refuse(Limit::Streams);
@@ -295,7 +295,8 @@ pub(super) struct SseSession {
     open: Mutex<Option<OutboxHold>>,
     #[cfg(feature = "auth")]
     lifetime: StreamLifetime,
-    /// Share of the limit on sessions. Its tenant is the client that opened the stream. Only this client may post to the session.
+    /// Share of the limit on sessions. Its tenant is the client that opened the stream. Only a client with the same principal may post to the
+    /// session.
     share: Share,
     /// Runtime of the stream, if the server has several nodes. It runs the calls whose messages other nodes have received.
     runtime: Option<Handle>,

@@ -134,7 +134,7 @@ pub(super) async fn begin(
 /// Stores the settings that a client has changed. If that fails, the next request reads the settings in the store.
 ///
 /// # Errors
-/// Returns the reason if the store is unavailable.
+/// Returns the reason if the change cannot be stored.
 pub(super) async fn change(
     endpoint: &Endpoint,
     session: &HttpSession,

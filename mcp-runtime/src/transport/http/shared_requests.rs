@@ -308,8 +308,8 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
     }
 }
 
-/// Handles the responses and notifications in a message that another node has received from the client. Requests in the same batch are
-/// handled by the other node.
+/// Handles the responses and notifications in a message that a node, perhaps this one, has received from the client. Requests in the same
+/// batch are handled by the node that has received them.
 fn handle(endpoint: &Endpoint, session: &HttpSession, body: &[u8]) {
     let (limits, mut parsed) = (endpoint.limits().of_wire(), Parsed::default());
     let Ok(mut incoming) = wire::parse(body, limits, &mut parsed) else { return };
@@ -317,7 +317,7 @@ fn handle(endpoint: &Endpoint, session: &HttpSession, body: &[u8]) {
         let asks = |message: &RpcMessage<'_>| matches!(message, RpcMessage::Request { .. });
         messages.retain(|message| message.as_ref().is_ok_and(|message| !asks(message)));
     }
-    // Messages from other nodes get no reply.
+    // Responses and notifications get no reply.
     let to = ReplyTo::each(Arc::<Outbox>::default());
     let arrival = Arrival { to, carrier: Carrier::default(), era: Era::Legacy };
     session.peer.handle(&incoming, &arrival, &mut Received::default());

@@ -282,7 +282,7 @@ impl AttachedReader {
     }
 }
 
-/// Writer of an answer. It is empty after the client has left, or has resumed the stream elsewhere.
+/// Writer of an answer. It is empty after the stream has ended, and after the client has left or has resumed the stream elsewhere.
 pub(super) struct AnswerWriter(Mutex<Option<LogWriter>>);
 
 impl AnswerWriter {

@@ -62,7 +62,7 @@ async fn handle_all(endpoint: Arc<Endpoint>, session: Arc<SseSession>) {
 /// Reads and handles a message. Executes `removals` together with the read.
 ///
 /// # Errors
-/// Fails if the message cannot be handled in time. Returns the reason for the log.
+/// Fails if the message cannot be handled in time, or cannot be read. Returns the reason for the log.
 async fn handle(
     endpoint: &Endpoint,
     shared: &SharedSessions,
