@@ -109,7 +109,7 @@ use proc_macro::TokenStream;
 /// | `icon = "https://…"` | icon that users see | icon, repeatable | none | `icons`, since 2025-11-25 |
 /// | `read_only` | the tool changes nothing | flag | not sent; clients assume `false` | `readOnlyHint` |
 /// | `destructive` | the tool may delete or overwrite | flag | not sent; clients assume `true` | `destructiveHint` |
-/// | `idempotent` | a repeated call has no further effect. A task that a restart has interrupted then runs again, if the task store survives the restart | flag | not sent; clients assume `false` | `idempotentHint` |
+/// | `idempotent` | a repeated call has no further effect. A task that a restart has interrupted then runs again, if the server's store outlasts the process | flag | not sent; clients assume `false` | `idempotentHint` |
 /// | `open_world` | the tool reaches things outside of the server | flag | not sent; clients assume `true` | `openWorldHint` |
 /// | `blocking` | runs a plain `fn` on the pool of blocking threads | flag | off | none |
 /// | `timeout = "30s"` | fails a call that takes longer | duration | [`timeout`][`Builder::timeout`] of the builder, otherwise no limit | none |
@@ -162,8 +162,8 @@ use proc_macro::TokenStream;
 /// **`asks`.** If a client lacks one of these capabilities, its calls are rejected before the function runs. A parameter of type [`Elicit`],
 /// [`Sample`] or [`Roots`] has the same effect.
 ///
-/// **`single_use`.** A request that sends the same `requestState` again is rejected. Each process of the server remembers only the states
-/// that it has received itself.
+/// **`single_use`.** A request that sends the same `requestState` again is rejected. Servers that share a store reject it together. Without
+/// such a store, each process of the server remembers only the states that it has received itself.
 ///
 /// **`task`.** The keys have these meanings:
 ///

@@ -18,7 +18,7 @@ pub(crate) enum Segment {
 pub(crate) struct Variable {
     pub(crate) name: String,
     pub(crate) kind: VariableKind,
-    /// `{/x*}`: any number of path segments.
+    /// `{/x*}`: one or more path segments.
     pub(crate) explode: bool,
 }
 

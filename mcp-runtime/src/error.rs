@@ -53,7 +53,7 @@ pub(crate) enum ErrorKind {
     ResourceNotFound,
     /// An internal error, whose cause the client must not see.
     Internal,
-    /// The store that several servers share is unavailable. Over HTTP, such a response has the status 503.
+    /// The store is unavailable or full. Over HTTP, such a response has the status 503.
     Unavailable,
     /// The request names a protocol revision that the server does not serve.
     UnsupportedVersion,
@@ -414,7 +414,7 @@ impl fmt::Display for ServeError {
                     io::ErrorKind::PermissionDenied => {
                         "; most systems reserve ports below 1024: choose a higher port"
                     }
-                    // Not of the system: the name has no address, or the text is no address.
+                    // The error does not come from the operating system: the host name has no address, or the text is not an address.
                     _ if error.raw_os_error().is_none() => {
                         "; write HOST:PORT with a host of this machine, such as 127.0.0.1:8000"
                     }

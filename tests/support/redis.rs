@@ -72,7 +72,7 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
-    /// Ends the server, with its data.
+    /// Kills the server. Only data that it has written to a file remains.
     pub fn stop(&mut self) {
         self.process = None;
     }
@@ -120,7 +120,7 @@ pub fn free_port() -> u16 {
     listener.local_addr().expect("its address").port()
 }
 
-/// Starts a server, and waits until it accepts connections. Returns `None` if it ends before.
+/// Starts a server, and waits until it accepts connections. Returns `None` if it ends before, or needs longer than [`LIMIT`].
 fn start(program: &Path, port: u16, folder: &Path, options: &[String]) -> Option<Running> {
     let mut command = Command::new(program);
     command

@@ -1,4 +1,4 @@
-//! Things outside the repository that a test needs: interpreters, packages, the official schemas.
+//! Things outside the repository that a test needs: programs, interpreters and packages.
 
 use std::{env, fmt, process::Command};
 

@@ -158,7 +158,7 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// Every violation, one a line.
+    /// The violations of the first definition that the message does not match, one a line.
     pub fn check(&self, message: &Value, asked: &Asked) -> Result<(), String> {
         match message {
             Value::Array(batch) if REVISIONS[self.revision] == "2025-03-26" => {

@@ -116,7 +116,7 @@ impl Server {
         self
     }
 
-    /// Address that the server listens on.
+    /// Address in the URL of clients: the one that the server listens on, unless [`found_at`](Self::found_at) has set another.
     ///
     /// # Panics
     ///
@@ -153,8 +153,8 @@ impl Server {
         self
     }
 
-    /// Environment of the process: the files of `memory`, the root `tree` of `files`, the passwords of `notes`, and the tracker of
-    /// `issues`.
+    /// Environment of the process: the database of `memory`, the root `tree` of `files`, the passwords of `notes`, and the API key and the
+    /// tracker of `issues`.
     pub fn environment(&self) -> [(&'static str, PathBuf); 6] {
         let [(_, ada), (_, bob)] = PASSWORDS;
         [

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `{"#": "text"}` | a comment; may also stand in any other line |
 //! | `{"with": "name"}` | the server for the replay, by the name that the suite gives it |
-//! | `{"client": {..}}` | the client sends this message, byte for byte as it stands here |
+//! | `{"client": {..}}` | the client sends this message, byte for byte as it stands here unless it has a `$use` |
 //! | `{"client": ".."}` | the client sends this line, whether it is JSON or not |
 //! | `{"bytes": "7b ff 7d"}` | the client sends these bytes |
 //! | `{"server": {..}}` | the next message of the server; see [`crate::pattern`] |

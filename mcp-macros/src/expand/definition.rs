@@ -285,7 +285,7 @@ fn has_output(item: &Item<'_>) -> bool {
     item.keys.output_schema.is_none()
 }
 
-/// Generates the constants before the definition: the schemas of a tool, or checks of the parameters of a prompt or resource.
+/// Generates the constants before the definition: checks of the parameters, and the schemas of a tool.
 pub(super) fn constants(item: &Item<'_>, fields: &[Field<'_>]) -> Option<TokenStream> {
     if matches!(item.kind, Kind::Prompt | Kind::Resource) {
         let judged = fields.iter().filter_map(Field::judged_text);

@@ -226,7 +226,8 @@ impl Field<'_> {
         })
     }
 
-    /// Generates the default for the schema: its value if the default is a literal, otherwise a note that it is an expression.
+    /// Generates the default for the schema: a literal, the last segment of a path, or a note that the default is `Default::default()` or
+    /// another expression.
     fn literal(&self) -> Option<TokenStream> {
         let DefaultValue(expr) = &self.param.keys.default.as_ref()?.value;
         Some(match expr {

@@ -68,7 +68,7 @@ pub(crate) struct VariantName {
     pub(crate) description: Option<String>,
 }
 
-/// One variant, or the group of all variants that are only a name.
+/// One variant, or the group of all unit variants without documentation.
 pub(crate) struct Branch<'a> {
     pub(crate) part: JsonPart<'a>,
     pub(crate) description: Option<String>,

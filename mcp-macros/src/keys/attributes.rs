@@ -52,7 +52,7 @@ keys! {
 }
 
 keys! {
-    /// The keys of `#[arg(…)]` on a parameter.
+    /// The keys of `#[arg(…)]` on a parameter, or on a field or variant of a form.
     struct ArgKeys {
         name: Option<Given<NonBlank>>,
         title: Option<Given<Text>>,

@@ -209,7 +209,7 @@ pub(crate) fn json_literal(input: ParseStream<'_>) -> syn::Result<String> {
 
 const WRITTEN_OUT: &str = "expected a number, `true`, `false` or \"text\" as a literal";
 
-/// Formats a float as serde_json does.
+/// Formats a float as JSON. For 0, and for absolute values from 0.0001 to below 1e16, the text is the same as that of serde_json.
 pub(crate) fn json_float(float: f64) -> String {
     format!("{float:?}")
 }

@@ -65,7 +65,8 @@ pub struct ServedResource {
     pub bound: Option<IpAddr>,
     /// Counters of refusals.
     pub tally: Arc<RefusalCounters>,
-    /// Store for clients and grants. `None` if the author has set no store, so that they are kept in memory alone.
+    /// Store for clients and grants. `None` if neither the author nor the environment has set a store, so that they are kept in memory
+    /// alone.
     pub store: Option<Arc<dyn Store>>,
 }
 

@@ -328,7 +328,8 @@ impl ProtectedResource {
     /// request is accepted without a token.
     ///
     /// # Errors
-    /// Fails if the request needs a token and has none, or if the token is malformed, too long or in the query.
+    /// Fails if the request needs a token and has none, if it has credentials of another scheme instead, or if the token is malformed, too
+    /// long or in the query.
     pub(crate) fn begin(&self, parts: &mut Parts) -> Result<Option<Verifying>, AuthRefusal> {
         let token = presented(&parts.headers, parts.uri.query())?;
         let is_anonymous = token.is_none() && !parts.headers.contains_key(header::AUTHORIZATION);

@@ -100,7 +100,7 @@ impl Builder {
     }
 
     /// Runs the checks of [`build`](Builder::build), and checks the schemas that a running server builds at their first use. The method
-    /// does not run `setup`, and does not open the task store.
+    /// does not run `setup`, and does not open the store.
     pub(crate) fn check_all(mut self) -> Result<(), BuildError> {
         let problems = self.all_problems(CheckDepth::All);
         fail_unless_empty(problems)

@@ -179,7 +179,7 @@ fn distance(len: usize, position: usize) -> i64 {
     -i64::try_from(len.saturating_sub(position)).unwrap_or(i64::MAX)
 }
 
-/// Returns the items to serve, without completions.
+/// Returns the items to serve. A completion is among them only if `items![…]` names it.
 fn choose(
     builder: &Builder,
     all: &[&'static ItemDef],
@@ -486,7 +486,7 @@ fn check_duplicates(found: &mut CheckedItems) {
 /// Runs code of the user, such as a default or a schema. A panic becomes a problem, so that the other problems are reported too.
 ///
 /// # Errors
-/// Fails if the code panicked. The text is `panicked: ` with the message of the panic.
+/// Fails if the code panicked. The text is `panicked`, with the message of the panic if the message is a text.
 fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     // `AssertUnwindSafe` is correct here: the item is rejected, so values that the panic left incomplete are not used again.
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {

@@ -28,7 +28,7 @@ impl Builder {
     /// [`TestClient`](crate::testing::TestClient).
     ///
     /// # Errors
-    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, or if reading or writing fails.
+    /// Fails if the server cannot be built, if the store cannot be opened, if `setup` fails, or if reading or writing fails.
     ///
     /// # Cancel safety
     /// This method is not cancel safe. If the future is dropped, messages that have been read are lost, running calls get no answer, and
@@ -82,7 +82,7 @@ impl Builder {
     /// Specification: Base protocol, Transports (stdio).
     ///
     /// # Errors
-    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, or if reading or writing fails.
+    /// Fails if the server cannot be built, if the store cannot be opened, if `setup` fails, or if reading or writing fails.
     ///
     /// # Cancel safety
     /// This method is not cancel safe. If the future is dropped, messages that have been read are lost, running calls get no answer, and
@@ -118,7 +118,7 @@ impl Builder {
     /// Specification: Base protocol, Transports (stdio).
     ///
     /// # Errors
-    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, or if reading or writing fails.
+    /// Fails if the server cannot be built, if the store cannot be opened, if `setup` fails, or if reading or writing fails.
     ///
     /// # Cancel safety
     /// This method is not cancel safe. If the future is dropped, messages that have been read are lost, running calls get no answer, and
@@ -163,7 +163,7 @@ impl Builder {
     /// Specification: Base protocol, Transports (Streamable HTTP).
     ///
     /// # Errors
-    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, if the configured authorization is not
+    /// Fails if the server cannot be built, if the store cannot be opened, if `setup` fails, if the configured authorization is not
     /// possible, or if the server cannot listen on the address.
     ///
     /// # Cancel safety
@@ -193,7 +193,7 @@ impl Builder {
     /// The connections of clients wait until the returned server [serves](HttpServer::serve).
     ///
     /// # Errors
-    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, if the configured authorization is not
+    /// Fails if the server cannot be built, if the store cannot be opened, if `setup` fails, if the configured authorization is not
     /// possible, or if the server cannot listen on the address.
     ///
     /// # Cancel safety
@@ -228,7 +228,7 @@ impl Builder {
     /// [`HttpService::close`] when the application stops. For an axum application, `HttpService::router` (feature `axum`) has the routes too.
     ///
     /// # Errors
-    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, or if the configured authorization is not
+    /// Fails if the server cannot be built, if the store cannot be opened, if `setup` fails, or if the configured authorization is not
     /// possible.
     ///
     /// # Cancel safety
@@ -265,7 +265,7 @@ impl Builder {
     /// router.
     ///
     /// # Errors
-    /// Fails if the server cannot be built, if the task store cannot be opened, if `setup` fails, or if the configured authorization is not
+    /// Fails if the server cannot be built, if the store cannot be opened, if `setup` fails, or if the configured authorization is not
     /// possible.
     ///
     /// # Cancel safety

@@ -252,7 +252,7 @@ impl TokenCache {
         Self { key: key.map(LessSafeKey::new), parts: Default::default() }
     }
 
-    /// Returns the fingerprint by which a token is cached, or `None` if the token is not cached.
+    /// Returns the fingerprint by which a token is cached, or `None` if the token cannot be cached.
     ///
     /// The fingerprint is computed with Poly1305 and a random secret key, which costs a quarter of SHA-256. As long as fingerprints stay
     /// secret, two tokens have the same fingerprint with a probability below 2^-90, even if an attacker chooses the tokens. Fingerprints

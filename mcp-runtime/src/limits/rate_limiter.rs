@@ -123,7 +123,7 @@ impl CallerTable {
     }
 
     fn shard(&self, key: u64) -> MutexGuard<'_, CallerShard> {
-        // The hash table of a shard uses the highest and the lowest bits of the hash, so the bits between them select the shard.
+        // The key is a keyed hash, so any of its bits can select the shard.
         let at = (key >> 32) as usize % SHARDS;
         self.shards[at].lock().unwrap_or_else(PoisonError::into_inner)
     }

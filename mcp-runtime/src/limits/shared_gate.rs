@@ -108,7 +108,7 @@ impl SharedGate {
     /// belongs to the item and the caller, so that a store with several machines can divide the work.
     ///
     /// # Errors
-    /// Fails if a limit or the store does not admit the call. The call then counts toward no limit.
+    /// Fails if a limit refuses the call, which then counts toward no limit, or if the store fails.
     ///
     /// # Cancel safety
     /// If the future is dropped, a place that the store may have given is given back. The call may count toward the rate.

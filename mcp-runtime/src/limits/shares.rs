@@ -1,8 +1,8 @@
 //! Fair shares of the limits of all clients together.
 //!
 //! Each limit that is shared fairly is a [`Pool`]. Every amount that is taken from a pool belongs to a [`Tenant`]: one principal, or one
-//! address if no principal is known. While more than an eighth of a pool is free, a tenant can take any amount. From the last eighth, a
-//! tenant can take only while it holds less than what is left, so that no tenant can use up the pool.
+//! address or session if no principal is known. While more than an eighth of a pool is free, a tenant can take any amount. From the last
+//! eighth, a tenant can take only while it holds less than what is left, so that no tenant can use up the pool.
 
 use std::{
     collections::HashMap,
@@ -67,7 +67,7 @@ struct TenantShard {
     sweep_at: usize,
 }
 
-/// A principal or an address that holds shares of the pools.
+/// A principal, an address or a session that holds shares of the pools.
 #[derive(Debug)]
 pub(crate) struct Tenant {
     /// Name of the principal, empty if none is known.
@@ -141,7 +141,7 @@ impl Shares {
             CallerKey::Peer(_) | CallerKey::Address(_) | CallerKey::Anybody => "",
         };
         let key = self.hasher.hash_one(who);
-        // The hash table of a shard uses the highest and the lowest bits of the hash, so the bits between them select the shard.
+        // The key is a keyed hash, so any of its bits can select the shard.
         let shard = &self.tenants[(key >> 32) as usize % SHARDS];
         let find = |shard: &TenantShard| {
             let found = shard.known.get(&key).and_then(Weak::upgrade);

@@ -107,7 +107,7 @@ limit! {
     /// Clients that registered themselves too often from one address.
     Registrations = "registrations",
     /// Clients that could not be registered because there were too many, or that were dropped in favour of newer ones before their first
-    /// use.
+    /// use, or long after their last use.
     RegisteredClients = "registered_clients",
     /// Lookups of client metadata that came too often from one address, or while too many others were running.
     ClientDocuments = "client_documents",

@@ -132,16 +132,18 @@ impl OtherNodes {
         Renewed { lost, has_reset, is_late, lacks_origin: self.origin.is_none() }
     }
 
-    /// Returns the time until which this node cannot know which nodes are live. This is the case if the store was unavailable and the other
-    /// nodes may not have renewed their leases yet. It is also the case if this node has not renewed its own lease for so long that the store
-    /// may be unavailable. Returns `None` if this node knows which nodes are live.
+    /// Returns the time until which this node cannot know which nodes are live. This is the case if this node has just started, or if the
+    /// store was unavailable or has lost its data, and the other nodes may not have renewed their leases yet. It is also the case if this
+    /// node has not renewed its own lease for so long that the store may be unavailable. Returns `None` if this node knows which nodes are
+    /// live.
     pub(super) fn uncertain_until(&self) -> Option<Instant> {
         let now = Instant::now();
         let known = self.uncertain_until.filter(|until| now < *until);
         known.max(self.is_late(now).then_some(now + LEASE))
     }
 
-    /// Returns whether the store is or was unavailable for so long that records which other nodes renew may have expired.
+    /// Returns whether records that other nodes renew may be missing: because the store is or was unavailable for so long that they may
+    /// have expired, or because it has lost its data.
     #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP+SSE needs it"))]
     pub(super) fn may_lack_records(&self) -> bool {
         self.is_late(Instant::now()) || self.was_away && self.uncertain_until().is_some()

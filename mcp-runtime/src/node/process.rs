@@ -144,7 +144,7 @@ impl ServerNode {
     /// A node takes its lease before it writes anything else, so a writer that is missing in the result is dead.
     ///
     /// # Errors
-    /// Fails if the store is unavailable.
+    /// Fails if the store is unavailable, or if this node cannot know yet which nodes are live (see [`uncertain_until`](Self::uncertain_until)).
     pub(crate) async fn live_nodes(&self) -> Result<BTreeSet<NodeId>, StoreError> {
         let live = lease::live_nodes(&self.state.execute(vec![lease::list()]).await?);
         self.certain().map(|()| live)
@@ -159,7 +159,7 @@ impl ServerNode {
     /// Returns whether a node is live, according to the outputs of [`listing`](Self::listing).
     ///
     /// # Errors
-    /// Fails if the node has no lease, and the store was away, so that the node may be live nevertheless.
+    /// Fails if the node has no lease but may be live nevertheless (see [`uncertain_until`](Self::uncertain_until)).
     #[cfg(feature = "http")]
     pub(crate) fn is_live(&self, node: NodeId, listed: &[Output]) -> Result<bool, StoreError> {
         let is_live = lease::live_nodes(listed).contains(&node);
@@ -169,8 +169,8 @@ impl ServerNode {
     /// Checks that nodes without a lease are dead.
     ///
     /// # Errors
-    /// Fails if live nodes may have lost their leases because the store was away, or if this node has started so recently that it cannot
-    /// know whether the store was away.
+    /// Fails if live nodes may have lost their leases because the store was away or has lost its data, or if this node has started so
+    /// recently that it cannot know whether the store was away.
     fn certain(&self) -> Result<(), StoreError> {
         if self.uncertain_until().is_none() { Ok(()) } else { Err(unsettled()) }
     }
@@ -178,14 +178,14 @@ impl ServerNode {
     /// Checks that records which live nodes renew are in the store.
     ///
     /// # Errors
-    /// Fails if the store was away for so long that such records may have expired.
+    /// Fails if the store was away for so long that such records may have expired, or if it has lost its data.
     #[cfg(feature = "http")]
     pub(crate) fn has_renewed_records(&self) -> Result<(), StoreError> {
         if self.state.others().may_lack_records() { Err(unsettled()) } else { Ok(()) }
     }
 
-    /// Returns the time until which [`live_nodes`](Self::live_nodes) fails, because live nodes may not have renewed their leases yet. Returns
-    /// `None` if it does not fail.
+    /// Returns the time until which [`live_nodes`](Self::live_nodes) fails, because nodes without a lease may be live. Returns `None` if
+    /// this node knows which nodes are live.
     pub(crate) fn uncertain_until(&self) -> Option<Instant> {
         self.state.others().uncertain_until()
     }

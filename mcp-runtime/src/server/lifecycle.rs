@@ -66,7 +66,7 @@ pub struct Server {
     pub(crate) max_blocking: usize,
     pub(crate) limits: Limits,
     pub(crate) state_settings: StateSettings,
-    /// Store that the author has set.
+    /// Store that the author has set. Once [`open_store`](Self::open_store) has run, it may also be the store that the environment has set.
     pub(crate) store: Option<Arc<dyn Store>>,
     pub(crate) is_store_open: bool,
     /// Function that writes the questions of tasks for other nodes.

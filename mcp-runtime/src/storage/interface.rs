@@ -29,8 +29,8 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
     note = "`MemoryStore::new()` keeps everything in memory, `SqliteStore` (feature `sqlite`) in a file; a store of your own is a type with `impl Store`"
 )]
 pub trait Store: Send + Sync + 'static {
-    /// Prepares the store. The server calls this method once when it starts, before any other method. The default implementation does
-    /// nothing.
+    /// Prepares the store. The server calls this method once when it starts, before [`execute`](Self::execute) and
+    /// [`follow`](Self::follow). The default implementation does nothing.
     ///
     /// # Errors
     /// Fails if the store cannot be used. The server does not start then.

@@ -38,7 +38,7 @@ pub(crate) struct StoreCounters {
     has_logged: AtomicBool,
 }
 
-/// Outages of the reads and of the writes of a store. A store that is full still answers reads.
+/// Outages of all requests to a store, and of those that need space. A store that is full still answers reads.
 #[derive(Debug, Default)]
 struct Outages {
     all: Outage,

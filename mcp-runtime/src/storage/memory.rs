@@ -39,7 +39,7 @@ pub struct MemoryStore {
 #[derive(Default)]
 struct SharedTable {
     table: Mutex<Table>,
-    /// Wakes the followers after an event was appended or a log was cleared.
+    /// Wakes the followers after each call of `execute`, which may have appended an event.
     appended: Notify,
 }
 

@@ -284,7 +284,7 @@ pub struct IndexEntry {
     pub record: Option<Record>,
 }
 
-/// Result of an [`StoreOperation`].
+/// Result of a [`StoreOperation`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Output {

@@ -22,7 +22,7 @@
 //!
 //! `"on": "a"` names the connection of a line. All lines without a name share one connection. A request opens its connection, unless an
 //! open connection has this name. The previous response on the connection must have been read to its end. Every response needs a line
-//! before the transcript ends; only streams may stay open.
+//! before the transcript ends, unless the client closes the connection; only streams may stay open.
 //!
 //! A request has these members, all of them optional:
 //!
@@ -30,7 +30,7 @@
 //! - `path`: by default `/mcp`.
 //! - `headers`: each a text, an array of several values, `null` to leave a default header out, or
 //!   `{"$repeat": n}` for n letters.
-//! - `body`: JSON that is sent byte for byte as it stands, or a string that is sent as text.
+//! - `body`: JSON that is sent byte for byte as it stands, unless it has a `$use`, or a string that is sent as text.
 //! - `bytes`: a body in hexadecimal.
 //! - `"pad": n`: adds n blanks to the body.
 //! - `"chunked": true`: sends the body in two chunks instead of with `Content-Length`.

@@ -47,7 +47,7 @@ fn check(source: &str, expected: &[(&str, &str)]) {
     assert!(matches, "{source}\nexpected {expected:#?}\nfound {found:#?}");
     let text = expanded.to_string();
     // Besides the errors, the expansion of a form may contain a stand-in impl in a constant, but no schema. The expansion of any other item
-    // contains no generated code.
+    // contains no generated code, except for the mark of a completion.
     let generated = if source.contains("#[form") {
         ["__SCHEMA", "__mcp :: choices"]
     } else {

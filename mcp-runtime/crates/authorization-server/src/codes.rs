@@ -80,7 +80,8 @@ enum CodeState {
     Used(Box<str>),
     /// The code was exchanged for this grant.
     Gave(Digest),
-    /// The code is no longer valid. It was sent again before its grant existed, or after its expiry, or all logins of its user were ended.
+    /// The code is no longer valid: it was sent again before its grant existed, it was first sent after its expiry, or all logins of its
+    /// user were ended during its exchange.
     Over,
 }
 

@@ -28,7 +28,8 @@ pub(crate) const TOKENS: usize = 8;
 /// Maximum number of grants of a user. The grant that would end first is evicted.
 pub(crate) const OF_USER: usize = 128;
 
-/// Length of a grant's name in characters. Each refresh token starts with the name of its grant.
+/// Length of a grant's name in characters. Each refresh token starts with the name of its grant. If several nodes share the store, each
+/// access token does so too.
 const NAME: usize = 22;
 
 /// Grant of a user to a client.
@@ -239,7 +240,7 @@ impl Grant {
     }
 }
 
-/// Returns the part of a refresh token that names its grant.
+/// Returns the part of a token that names its grant.
 pub(crate) fn grant_name(token: &str) -> &str {
     token.get(..NAME).unwrap_or(token)
 }

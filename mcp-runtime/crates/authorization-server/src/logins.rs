@@ -228,7 +228,7 @@ mod tests {
         provider::{Provider, UpstreamTokens},
     };
 
-    /// Store whose writes fail while `is_full` is set. The other writes add the names of removed records to `gone`.
+    /// Store whose transactions fail while `is_full` is set. The other transactions add the names of removed records to `gone`.
     #[derive(Default)]
     struct Disk {
         is_full: AtomicBool,

@@ -36,7 +36,7 @@ const REVOCATIONS: usize = 4;
 /// Assumed lifetime of an access token without `expires_in`, in seconds.
 const USUAL: u64 = 60 * 60;
 
-/// Maximum age of cached metadata of the provider.
+/// Age at which cached metadata of the provider is fetched again.
 const FRESH: Duration = Duration::from_secs(60 * 60);
 
 /// Secrets of one login: the PKCE verifier, which this server sends with the code, and the nonce, which the ID token must contain.

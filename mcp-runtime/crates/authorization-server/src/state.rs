@@ -176,7 +176,7 @@ impl ServerState {
         Ok(())
     }
 
-    /// Returns whether a stored grant is valid after a restart.
+    /// Returns whether a stored grant is valid after a restart, or on another node than the one that has issued it.
     fn standing(&self, key: &Digest, grant: &mut Grant) -> Standing {
         if !self.is_own(&grant.resource) {
             // The grant was issued under another URL of this server, or by another server.

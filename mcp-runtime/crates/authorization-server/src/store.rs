@@ -112,14 +112,14 @@ type UnsavedChanges = BTreeMap<(RecordKind, String), Option<Content>>;
 /// Changes that are not stored yet. For each record, only its last change is kept.
 #[derive(Default)]
 pub(crate) struct Journal {
-    /// Store of the server, from its start on. `None` inside if the server has none.
+    /// Store of the server, from its start on. `None` inside if the server has none, or shares its store with other nodes.
     store: OnceLock<Option<Arc<dyn Store>>>,
     dirty: Mutex<UnsavedChanges>,
     writing: tokio::sync::Mutex<()>,
 }
 
 impl Journal {
-    /// Sets the store of the server when it starts. `None` keeps everything in memory alone.
+    /// Sets the store of the server when it starts. With `None`, the journal writes nothing.
     pub(crate) fn start(&self, store: Option<Arc<dyn Store>>) {
         // The server starts once, so the cell is empty.
         let _ = self.store.set(store);

@@ -14,7 +14,7 @@ pub(crate) enum ChangeClass {
     Breaking,
     /// The server offers more than before.
     Additive,
-    /// Only titles, descriptions or other annotations have changed.
+    /// Only titles, descriptions, other annotations, the order or the spelling have changed.
     Cosmetic,
 }
 

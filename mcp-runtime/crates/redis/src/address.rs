@@ -15,10 +15,11 @@ const SENTINEL: &str = "+sentinel://";
 /// End of the scheme of a URL for a cluster.
 const CLUSTER: &str = "+cluster://";
 
-/// Time after which the system closes a connection to a machine that is lost.
+/// Idle time after which the system asks whether the machine at the other end of a connection is there. On Linux, it is also the time
+/// without an answer after which the system closes the connection.
 const LOST: Duration = Duration::from_secs(10);
 
-/// Time between two packets that ask whether the machine at the other end of an idle connection is there.
+/// Time between two such questions, if the machine does not answer.
 const PROBE: Duration = Duration::from_secs(5);
 
 /// Clients of the library, by the kind of the address.
@@ -106,7 +107,7 @@ fn sentinel(scheme: &str, rest: &str) -> Result<Address, String> {
     Ok(Address::Sentinel(tokio::sync::Mutex::new(client.map_err(text)?)))
 }
 
-/// Returns the hosts of a URL, without user and password.
+/// Returns the hosts of a URL with the path after them, without user, password and query.
 pub(crate) fn hosts(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);

@@ -244,7 +244,7 @@ impl OpenConnection {
         }
     }
 
-    /// Loads the script. In a cluster, every node gets it.
+    /// Loads the script. In a cluster, every primary gets it.
     async fn load(&mut self) -> RedisResult<()> {
         let load = script::load();
         match self {

@@ -133,7 +133,7 @@ impl RedisCore {
         self.try_subscription().await
     }
 
-    /// Executes each operation once. A user of Redis without the rights for it, a full Redis and a replica are noticed at the start.
+    /// Executes every operation. A user of Redis without the rights for it, a full Redis and a replica are noticed at the start.
     async fn try_all_operations(&self) -> Result<(), StoreError> {
         use StoreOperation::{Clear, Delist, Enter, Leave, Pass, Touch};
 

@@ -15,7 +15,7 @@ const CODE: &str = include_str!("transaction.lua");
 /// Longest time to live, in milliseconds: a year. Redis would accept more, but nothing of a server is worth keeping for longer unread.
 const LONGEST: u128 = 366 * 24 * 3600 * 1000;
 
-/// Most events and entries that a script returns at once.
+/// Maximum number of events and entries that a script returns at once, and of events in a log.
 const MOST: usize = 100_000;
 
 /// Returns the name of a partition in Redis, of which all other names are made. The braces are the hash tag of Redis Cluster.

@@ -59,7 +59,7 @@ impl WeakStates {
     }
 }
 
-/// What all calls of a server share: the [`States`], and the permits for blocking jobs.
+/// Data that all calls of a server share: the [`States`], and the permits for blocking jobs.
 pub(crate) struct Environment {
     pub(crate) states: States,
     blocking: AtomicUsize,

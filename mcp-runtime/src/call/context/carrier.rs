@@ -67,7 +67,8 @@ impl Carrier {
         self.http.as_deref().or(self.in_test.as_deref())
     }
 
-    /// Returns whether the message came over HTTP.
+    /// Returns whether the message came over HTTP. The result is also `true` for a carrier that [`of`](Self::of) has created for a named
+    /// owner.
     pub(crate) fn is_http(&self) -> bool {
         #[cfg(feature = "http")]
         return self.http.is_some();

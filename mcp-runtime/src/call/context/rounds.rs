@@ -65,10 +65,10 @@ impl Context {
     /// The key names the work within the call, like the key of a question. Two uses of a key in one call are an internal error. If a
     /// client sends a round twice, the work after that round runs twice, unless the item is `single_use`.
     ///
-    /// Between two rounds the server keeps the value in its process. With `Builder::state_key` (feature `state-key`) it sends the sealed
-    /// value to the client instead. The value is lost after [`Builder::state_lifetime`](crate::Builder::state_lifetime) (default: 15
-    /// minutes). All values and answers of a call together may have at most [`Limits::state`](crate::limits::Limits::state) bytes
-    /// (default: 64 KiB).
+    /// Between two rounds the server keeps the value in its process. With `Builder::state_key` (feature `state-key`), or if servers share a
+    /// [store](crate::Builder::store), it sends the sealed value to the client instead. The value is lost after
+    /// [`Builder::state_lifetime`](crate::Builder::state_lifetime) (default: 15 minutes). All values and answers of a call together may
+    /// have at most [`Limits::state`](crate::limits::Limits::state) bytes (default: 64 KiB).
     ///
     /// ```
     /// use mcp_runtime::prelude::*;

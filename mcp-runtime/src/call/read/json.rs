@@ -37,9 +37,9 @@ pub(crate) struct ReadFailure {
     pub(crate) notes: ReadNotes,
 }
 
-/// Reads `raw` as a `T`. A value that `serde_json` rejects is read once more, [leniently](read_leniently). If a string such as `"5"` or `"[1,2]"`
-/// still does not fit the type, the content of the string is read as JSON, because many models quote arguments. `strict` turns this last
-/// step off.
+/// Reads `raw` as a `T`. A value that `serde_json` rejects, or of which the type skips a part, is read once more,
+/// [leniently](read_leniently). If a string such as `"5"` or `"[1,2]"` still does not fit the type, the content of the string is read as
+/// JSON, because many models quote arguments. `strict` turns this last step off.
 ///
 /// The caller checks the constraints against the text that was read, which is in the notes if it is not `raw`.
 ///

@@ -50,7 +50,7 @@ struct Lists {
     outer: Vec<UnknownMember>,
     /// Members of values inside the argument. If several structs of a type have the same unknown member, only the first is listed.
     inner: Vec<UnknownMember>,
-    /// Number of members of values inside the argument that are not in the list.
+    /// Number of members of values inside the argument that were met after the list was full.
     more: usize,
 }
 

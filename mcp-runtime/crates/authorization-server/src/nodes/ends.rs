@@ -39,7 +39,7 @@ struct EndedGrant {
     token: Option<Digest>,
 }
 
-/// Something that reads grants again.
+/// Grants that a node reads again after it may have missed messages.
 pub(super) trait Recheck: Send + Sync + 'static {
     /// Reads the grants whose tokens are in use, and revokes the tokens that have ended.
     fn recheck(&self) -> impl Future<Output = Result<(), OAuthError>> + Send;
@@ -59,7 +59,7 @@ impl Drop for EndsFollower {
 /// Tells all nodes about grants that have ended, or about a single token of a grant. The caller has changed their records before.
 ///
 /// # Errors
-/// Fails if the store cannot be used. Other nodes then notice the end at the next request.
+/// Fails if the store cannot be used. Other nodes then notice the end when they next read the record of the grant.
 pub(super) async fn tell(
     store: &SharedStore,
     ended: impl IntoIterator<Item = (Digest, Option<Digest>)>,

@@ -42,7 +42,8 @@ const LEASE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(100);
 const TRIES: usize = 100;
 
-/// Number of times that a node reads a grant again because a message about it, or many messages, have come meanwhile.
+/// Maximum number of times that a node reads a grant to verify a token. It reads the grant again if a message about the grant, or many
+/// messages, came during the read.
 const ROUNDS: usize = 8;
 
 /// Number of grants that are read in one round trip.

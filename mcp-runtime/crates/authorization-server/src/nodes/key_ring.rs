@@ -23,7 +23,8 @@ const PARTITION: &str = "authorization:key";
 
 const NAME: &str = "key";
 
-/// Time after which the key expires unless a node uses it, longer than the lifetime of every grant.
+/// Time after which the key expires unless a node issues a token or looks for a new key. It is longer than the time for which a grant is
+/// valid without a refresh (`IDLE` in `grant`).
 const TTL: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// Time for which a node trusts that its key is still the common key of all nodes. It also bounds how often invented tokens make a node

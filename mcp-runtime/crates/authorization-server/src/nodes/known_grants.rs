@@ -1,4 +1,4 @@
-//! Grants that a node has seen within the last second, so that it verifies most access tokens without its store.
+//! Grants that a node has read. For a second after a read, the node verifies the access tokens of the grant without its store.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -40,7 +40,8 @@ struct KnownPart {
     grants: HashMap<Digest, KnownGrant>,
     /// Size at which the part is swept again.
     sweep_at: usize,
-    /// Number of messages about ended tokens of this part so far. A record that was read before a message about its grant may be outdated.
+    /// Number of messages about ended grants and tokens of this part so far. A record that was read before a message about its grant may be
+    /// outdated.
     news: u64,
     /// Grants of the last messages.
     last_news: VecDeque<Digest>,
@@ -48,7 +49,7 @@ struct KnownPart {
 
 /// Grant as the node has read it last.
 struct KnownGrant {
-    /// Version of the grant's record, zero if there is no record.
+    /// Version of the grant's record. Zero if there is no record, or if the record has changed since the node has read it.
     version: u64,
     /// Time at which the node asked the store.
     read: Instant,
@@ -101,7 +102,7 @@ pub(super) enum Known {
 pub(super) enum Seen {
     /// The record has the version that the node knows.
     Unchanged(u64),
-    /// The record has this version, or version zero if it is missing. The grant is `None` if the record is missing or is not for this
+    /// The record has this version, or version zero if it is missing. The grant is `None` if the record is missing or is not valid on this
     /// server.
     Changed(u64, Option<Box<Grant>>),
 }
@@ -143,7 +144,8 @@ impl KnownGrants {
     }
 
     /// Keeps what was read about a grant, and revokes the tokens that the grant no longer has. Returns the authorization of `token`, or
-    /// `None` if the token is not valid. The outer `None` means that the grant must be read again, because a message about it has come meanwhile.
+    /// `None` if the token is not valid. The outer `None` means that the grant must be read again, because a message about it has come
+    /// meanwhile, or because the node no longer knows the version that is unchanged.
     pub(super) fn keep(
         &self,
         key: Digest,
@@ -177,7 +179,7 @@ impl KnownGrants {
         Some(found)
     }
 
-    /// Revokes the tokens that a grant no longer has. The next request with the grant reads it.
+    /// Revokes the tokens that a grant no longer has. The next read of the grant replaces everything that the node knows about it.
     pub(super) fn prune(&self, key: &Digest, grant: &Grant) {
         let mut part = self.part(key);
         let Some(known) = part.grants.get_mut(key) else { return };
@@ -188,11 +190,12 @@ impl KnownGrants {
             }
             is_kept
         });
-        // No record has this version, so the next read replaces everything.
+        // No record has this version.
         known.version = 0;
     }
 
-    /// Notes that a grant, or one of its tokens, has ended on some node. The next request with the grant reads it.
+    /// Notes that a grant, or one of its tokens, has ended on some node, and revokes the tokens that have ended. The next read of the grant
+    /// replaces everything that the node knows about it.
     pub(super) fn end(&self, grant: &Digest, token: Option<&Digest>) {
         let mut part = self.part(grant);
         part.news += 1;

@@ -71,7 +71,8 @@ impl SharedAuthorizations {
     /// Adds an authorization. If its partition is full, another authorization is evicted.
     ///
     /// # Errors
-    /// Fails if the operating system provides no random numbers, or if the store cannot be used.
+    /// Fails if the operating system provides no random numbers, if evictions make no room because many authorizations begin at once, or if
+    /// the store cannot be used.
     pub(crate) async fn add(
         &self,
         authorization: &AuthorizationRequest,

@@ -42,7 +42,7 @@ pub(super) struct NewEntry<'a> {
 pub(super) enum Added {
     /// The entry was added, after this number of evictions.
     Good(u64),
-    /// No other entry may be evicted.
+    /// No other entry may be evicted, or other new entries have taken each place that an eviction had freed.
     Full,
 }
 
@@ -55,7 +55,8 @@ impl Shards {
         format!("authorization:{}:{}", self.kind, shard % SHARDS)
     }
 
-    /// Adds an entry. If the partition is full, `victim` chooses the entry to evict among those of the partition, sorted by their order.
+    /// Adds an entry. If the partition is full, `victim` chooses the entry to evict among the first `listed` entries of the partition,
+    /// sorted by their order.
     pub(super) async fn add(
         &self,
         entry: &NewEntry<'_>,
@@ -82,7 +83,7 @@ impl Shards {
         Ok(Added::Full)
     }
 
-    /// Adds an entry or renews it.
+    /// Returns the transaction that adds an entry.
     fn insertion(&self, entry: &NewEntry<'_>) -> Transaction {
         let NewEntry { shard, id, name, order, records, ttl } = entry;
         let enter = StoreOperation::Enter {

@@ -154,7 +154,7 @@ impl<'a> ValueSet<'a> {
         self.keyword_values("properties").filter_map(|properties| properties.get(name)).collect()
     }
 
-    /// Whether no value of the set has this member.
+    /// Whether it is known that no value of the set has this member.
     pub(super) fn rules_out(&self, name: &str) -> bool {
         self.parts.iter().any(|part| {
             part.schema.get("additionalProperties") == Some(&Value::Bool(false))
