@@ -260,7 +260,7 @@ fn wait(file: &File, direction: Direction) -> io::Result<()> {
 
 #[cfg(windows)]
 fn wait(_: &File, _: Direction) -> io::Result<()> {
-    thread::sleep(std::time::Duration::from_millis(1));
+    std::thread::sleep(std::time::Duration::from_millis(1));
     Ok(())
 }
 
