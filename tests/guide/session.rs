@@ -216,6 +216,8 @@ impl Session {
             }
         }
         shell.env("CARGO_TARGET_DIR", target()).env("CARGO_TERM_QUIET", "true");
+        // The programs of all pages together would take several gigabytes with the usual debug information and incremental state.
+        shell.env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only").env("CARGO_INCREMENTAL", "0");
         shell
     }
 }
