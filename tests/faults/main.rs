@@ -54,6 +54,7 @@ mod server;
 mod sessions;
 mod shared_logins;
 mod shared_sessions;
+mod shared_sessions_copies;
 mod shared_streams;
 mod shares;
 mod shutdown;

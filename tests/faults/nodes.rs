@@ -40,13 +40,13 @@ pub(crate) fn node(name: &Name) -> &'static str {
 
 /// Notes of today.
 #[resource("notes://today", subscribe)]
-fn today() -> &'static str {
+pub(crate) fn today() -> &'static str {
     "Buy milk"
 }
 
 /// Reports that the notes have changed.
 #[tool]
-fn change(handle: Handle) {
+pub(crate) fn change(handle: Handle) {
     handle.updated("notes://today");
 }
 

@@ -71,7 +71,7 @@ fn a_session_that_is_initialized_again_has_its_new_client_and_revision_at_every_
 
 /// Sends a message to the log of the client.
 #[tool]
-fn logs() {
+pub(crate) fn logs() {
     tracing::info!("a message");
 }
 

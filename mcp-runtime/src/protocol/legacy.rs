@@ -151,7 +151,7 @@ fn change_session(
         SessionMethod::SetLevel => {
             let level = parse_level(&string(params.get("level"), "level")?)?;
             logging::listen(level);
-            state.session().set_log_level(level);
+            state.session().set_log_level(Some(level));
         }
         SessionMethod::Subscribe => {
             let uri = string(params.get("uri"), "uri")?;

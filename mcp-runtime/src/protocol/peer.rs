@@ -206,7 +206,7 @@ impl Peer {
                 // The era of a cancellation is unknown, because its `_meta` names no protocol version in either era. Both eras therefore
                 // share one table of calls.
                 "notifications/cancelled" => self.cancel(*params),
-                "notifications/initialized" => self.state.session().set_initialized(),
+                "notifications/initialized" => self.state.session().set_initialized(true),
                 "notifications/roots/list_changed" => questions::forget_roots(&self.state),
                 // Progress notifications are ignored, because the server's requests never ask for progress. Unknown notifications are
                 // ignored too.
@@ -272,7 +272,7 @@ impl Peer {
         saved_session::settings(&self.state)
     }
 
-    /// Replaces the settings of the session by those that the store has.
+    /// Replaces the settings of the session by those that the store has, or by those before a change that the store has not taken.
     #[cfg(feature = "http")]
     pub(crate) fn set_settings(&self, settings: &SessionSettings, tenant: &Arc<Tenant>) {
         saved_session::set_settings(&self.state, settings, tenant);

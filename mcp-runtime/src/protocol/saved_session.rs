@@ -88,6 +88,22 @@ impl SessionSettings {
         self.subscriptions.extend(change.added.iter().cloned());
         self
     }
+
+    /// Takes back the change from `before` to `after`. Other changes, which further requests have made since then, stay.
+    pub(crate) fn without_change(mut self, before: &Self, after: &Self) -> Self {
+        let change = before.change_to(after);
+        if before.is_initialized != after.is_initialized {
+            self.is_initialized = before.is_initialized;
+        }
+        if change.has_other_level() && self.log_level == after.log_level {
+            self.log_level.clone_from(&before.log_level);
+        }
+        for added in &change.added {
+            self.subscriptions.remove(added);
+        }
+        self.subscriptions.extend(change.ended);
+        self
+    }
 }
 
 /// Difference between two settings of a session.
@@ -173,7 +189,7 @@ pub(super) fn replace_client(state: &PeerState, saved: &SavedClient) {
     state.session().initialize(saved.revision, saved.client.clone());
 }
 
-/// Replaces the settings of the session by those that the store has.
+/// Replaces the settings of the session by those that the store has, or by those before a change that the store has not taken.
 pub(super) fn set_settings(
     state: &Arc<PeerState>,
     settings: &SessionSettings,
@@ -184,13 +200,12 @@ pub(super) fn set_settings(
     }
     let limits = &state.service.limits;
     let mut session = state.session();
-    if settings.is_initialized {
-        session.set_initialized();
-    }
-    if let Some(level) = settings.log_level.as_deref().and_then(Level::parse) {
+    session.set_initialized(settings.is_initialized);
+    let level = settings.log_level.as_deref().and_then(Level::parse);
+    if let Some(level) = level {
         logging::listen(level);
-        session.set_log_level(level);
     }
+    session.set_log_level(level);
     let own: BTreeSet<_> = session.subscribed().map(str::to_owned).collect();
     for ended in own.difference(&settings.subscriptions) {
         session.unsubscribe(ended);
@@ -243,6 +258,24 @@ mod tests {
         assert_eq!(changed, settings(Some("info"), &["c", "d"]));
         let changed = changed.changed(&before.change_to(&settings(Some("error"), &["a", "b"])));
         assert_eq!(changed, settings(Some("error"), &["c", "d"]));
+    }
+
+    #[test]
+    fn a_change_that_is_taken_back_leaves_the_settings_of_other_requests() {
+        let settings = |is_initialized, level: Option<&str>, uris: &[&str]| SessionSettings {
+            is_initialized,
+            log_level: level.map(str::to_owned),
+            subscriptions: uris.iter().map(|uri| (*uri).to_owned()).collect(),
+        };
+        let before = settings(false, None, &["a", "b"]);
+        let after = settings(true, Some("info"), &["b", "c"]);
+        assert_eq!(after.clone().without_change(&before, &after), before);
+        let now = settings(true, Some("error"), &["c", "d"]);
+        let left = now.without_change(&before, &after);
+        assert_eq!(left, settings(false, Some("error"), &["a", "d"]));
+        let level = settings(false, Some("info"), &["a", "b"]);
+        let left = after.without_change(&before, &level);
+        assert_eq!(left, settings(true, None, &["b", "c"]));
     }
 
     #[test]

@@ -91,9 +91,10 @@ impl LegacySession {
         self.open.as_ref().map(|session| session.revision)
     }
 
-    /// Marks the client as ready. Before that, the server accepts requests, but sends no notifications outside of requests (rule LIFE-04).
-    pub(super) fn set_initialized(&mut self) {
-        self.change(|open| open.is_initialized = true);
+    /// Sets whether the client is ready. Before that, the server accepts requests, but sends no notifications outside of requests (rule
+    /// LIFE-04).
+    pub(super) fn set_initialized(&mut self, is_initialized: bool) {
+        self.change(|open| open.is_initialized = is_initialized);
     }
 
     #[cfg(feature = "http")]
@@ -225,8 +226,8 @@ impl LegacySession {
         }
     }
 
-    pub(super) fn set_log_level(&mut self, level: Level) {
-        self.change(|session| session.log_level = Some(level));
+    pub(super) fn set_log_level(&mut self, level: Option<Level>) {
+        self.change(|session| session.log_level = level);
     }
 
     /// Returns the subscriptions of the session, or `None` before the session begins.
@@ -313,7 +314,7 @@ mod tests {
     fn a_node_that_does_not_hear_for_a_session_still_reports_its_own_pages() {
         let mut session = LegacySession::default();
         session.initialize(Revision::NEWEST_LEGACY, Arc::default());
-        session.set_initialized();
+        session.set_initialized(true);
         let events = |session: &mut LegacySession| {
             let id = session.send_to("https://pay.example");
             let completed =

@@ -150,8 +150,9 @@ pub(super) async fn change(
         None => Err(StoreError::unavailable("the node has no copy of the session")),
     };
     changed.map_err(|why| {
-        // The old settings are restored, so that the request changes them again when the client repeats it.
-        session.peer.set_settings(before, session.tenant());
+        // The change is taken back, so that the request makes it again when the client repeats it.
+        let settings = session.peer.settings().without_change(before, after);
+        session.peer.set_settings(&settings, session.tenant());
         away(why)
     })
 }
