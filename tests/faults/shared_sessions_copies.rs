@@ -3,14 +3,57 @@
 use std::net::SocketAddr;
 
 use mcp_runtime::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::{
-    client::{Session, Stream, message, plain_call, run},
+    client::{SOON, Session, Stream, initialize_as, message, plain_call, run, text_of},
     nodes::{Cluster, change, notification, today},
     shared_sessions::logs,
 };
+
+/// Returns the number of the client's roots.
+#[tool]
+async fn counts_roots(roots: Roots) -> Result<String> {
+    Ok(roots.list().await?.len().to_string())
+}
+
+/// Capabilities of a client that reports changes of its roots.
+fn with_roots() -> Value {
+    json!({ "roots": { "listChanged": true } })
+}
+
+/// Opens a session of a client that has roots.
+async fn begin_with_roots(at: SocketAddr, revision: &'static str) -> Session {
+    let reply = initialize_as(revision, with_roots()).ask(at).await;
+    let id = reply.head.get("mcp-session-id").unwrap();
+    let session = Session { address: at, revision, id };
+    let initialized = notification("notifications/initialized", json!({}));
+    assert_eq!(session.post(&initialized).ask(at).await.status(), 202);
+    session
+}
+
+/// Calls `counts_roots` at a node. If the node asks for the roots, the client has this number of them. Returns whether the node has asked,
+/// and the number that the call returns.
+async fn count_roots(session: &Session, at: SocketAddr, id: u64, roots: usize) -> (bool, String) {
+    let mut stream = session.call(id, "counts_roots", json!({})).open(at).await;
+    if !stream.head.is_stream() {
+        let body = stream.connection.body(SOON).await.unwrap();
+        return (false, text_of(&serde_json::from_slice(&body).unwrap()));
+    }
+    let mut has_asked = false;
+    loop {
+        let message = stream.message().await.expect("the result of the call");
+        if message["method"] != "roots/list" {
+            return (has_asked, text_of(&message));
+        }
+        has_asked = true;
+        let root = |number: usize| json!({ "uri": format!("file:///{number}") });
+        let roots: Vec<_> = (0..roots).map(root).collect();
+        let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": { "roots": roots } });
+        assert_eq!(session.post(&answer).ask(at).await.status(), 202);
+    }
+}
 
 /// Subscribes to the notes of today, and opens the stream for their updates at a node.
 async fn updates(session: &Session, at: SocketAddr) -> Stream {
@@ -54,6 +97,23 @@ fn a_first_setting_that_the_store_did_not_take_is_stored_when_the_client_repeats
                 has_read_the_log(&mut updates, three).await;
             }
         }
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn a_session_that_is_initialized_again_keeps_no_roots_of_its_previous_client_at_any_node() {
+    run(async {
+        let cluster = Cluster::start_with(|server| server.items(items![counts_roots])).await;
+        let [one, two, _] = cluster.addresses;
+        let old = begin_with_roots(one, "2025-06-18").await;
+        assert_eq!(count_roots(&old, two, 1, 1).await, (true, "1".to_owned()));
+        assert_eq!(count_roots(&old, two, 2, 1).await, (false, "1".to_owned()));
+        let again = initialize_as("2025-11-25", with_roots());
+        let again = again.header("Mcp-Session-Id", &*old.id).ask(one).await;
+        assert_eq!(again.json()["result"]["protocolVersion"], "2025-11-25", "{again:?}");
+        let new = Session { address: one, revision: "2025-11-25", id: old.id.clone() };
+        assert_eq!(count_roots(&new, two, 3, 2).await, (true, "2".to_owned()));
         cluster.stop().await;
     });
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use mcp_runtime_wire::{ObjectWriter, validate};
 use serde::{Deserialize, Serialize};
 
-use super::{revision::Revision, state::PeerState};
+use super::{questions, revision::Revision, state::PeerState};
 use crate::{
     call::context::logging,
     catalog::Topic,
@@ -187,6 +187,8 @@ pub(super) fn restore(state: &Arc<PeerState>, saved: &SavedClient) {
 /// Replaces the client of a session that was initialized again at another node.
 pub(super) fn replace_client(state: &PeerState, saved: &SavedClient) {
     state.session().initialize(saved.revision, saved.client.clone());
+    // The stored roots may belong to the previous client, as at the node that got `initialize`.
+    questions::forget_roots(state);
 }
 
 /// Replaces the settings of the session by those that the store has, or by those before a change that the store has not taken.
