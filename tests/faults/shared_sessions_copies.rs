@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use mcp_runtime::prelude::*;
 use serde_json::{Value, json};
+use support::clock::eventually;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::{
@@ -114,6 +115,36 @@ fn a_session_that_is_initialized_again_keeps_no_roots_of_its_previous_client_at_
         assert_eq!(again.json()["result"]["protocolVersion"], "2025-11-25", "{again:?}");
         let new = Session { address: one, revision: "2025-11-25", id: old.id.clone() };
         assert_eq!(count_roots(&new, two, 3, 2).await, (true, "2".to_owned()));
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn a_long_message_that_the_roots_have_changed_reaches_nodes_without_calls() {
+    run(async {
+        let cluster =
+            Cluster::start_with(|server| server.items(items![counts_roots, today, change])).await;
+        let [one, two, three] = cluster.addresses;
+        for revision in ["2025-03-26", "2025-11-25"] {
+            let session = begin_with_roots(one, revision).await;
+            let mut updates = updates(&session, two).await;
+            assert!(count_roots(&session, two, 1, 1).await.0);
+            assert!(!count_roots(&session, two, 2, 1).await.0);
+            let params = json!({ "_meta": { "padding": "x".repeat(5000) } });
+            let changed = notification("notifications/roots/list_changed", params);
+            let posted = if revision == "2025-03-26" { json!([changed]) } else { changed };
+            assert_eq!(session.post(&posted).ask(one).await.status(), 202);
+            // No call runs at the node while it reads the message.
+            has_read_the_log(&mut updates, three).await;
+            let mut id = 2;
+            eventually("the question for the roots", async || {
+                id += 1;
+                let (has_asked, count) = count_roots(&session, two, id, 2).await;
+                (has_asked && count == "2").then_some(())
+            })
+            .await;
+            drop(updates);
+        }
         cluster.stop().await;
     });
 }

@@ -343,6 +343,15 @@ impl Peer {
         }
     }
 
+    /// Returns whether a message for which [`is_for_others`](Self::is_for_others) holds can have an effect here: a call runs, a question waits
+    /// for its answer, or the roots of the client are stored.
+    #[cfg(feature = "http")]
+    pub(crate) fn may_need_messages(&self) -> bool {
+        self.state
+            .ongoing()
+            .is_some_and(|ongoing| !ongoing.calls().is_empty() || ongoing.questions().is_in_use())
+    }
+
     /// Returns the number of calls that wait for their handlers.
     pub(crate) fn in_flight(&self) -> usize {
         self.state.ongoing().map_or(0, |ongoing| ongoing.calls().len())

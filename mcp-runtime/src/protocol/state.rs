@@ -217,6 +217,12 @@ impl PendingQuestions {
         self.changes += 1;
     }
 
+    /// Returns whether a question waits for its answer, or roots are stored.
+    #[cfg(feature = "http")]
+    pub(super) fn is_in_use(&self) -> bool {
+        !self.waiting.is_empty() || self.roots.is_some()
+    }
+
     /// Opens a question. Its id is higher than `first`, so that the nodes of a server give the questions of a session different ids.
     pub(super) fn open(&mut self, first: u64) -> (u64, oneshot::Receiver<QuestionAnswer>) {
         self.last = self.last.max(first) + 1;

@@ -299,9 +299,9 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
             shared_copies::move_hearing(shared, &session, from, version);
         }
         SessionMessage::Posted(_, body) => handle(endpoint, &session, body.as_bytes()),
-        // A long message is taken for an answer to a question. If no call of the session runs at this node, the node waits for no answer, and
-        // does not read the message.
-        SessionMessage::Stored(_, name) if session.peer.in_flight() > 0 => {
+        // The node does not know what a long message contains, and reads it only if an answer, a cancellation or a change of the roots can
+        // have an effect here.
+        SessionMessage::Stored(_, name) if session.peer.may_need_messages() => {
             tokio::spawn(handle_stored(endpoint.clone(), session, name.into_owned()));
         }
         SessionMessage::Stored(..) | SessionMessage::Relayed(..) => {}
