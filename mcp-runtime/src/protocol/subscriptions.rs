@@ -181,7 +181,8 @@ impl FollowedTask {
 /// the same state may be reported more than once.
 pub(super) fn is_news(known: &mut u64, view: &TaskView) -> bool {
     let is_news = view.version == 0 || view.version > *known;
-    *known = view.version;
+    // States may arrive out of order. An old state must not hide that the client knows a newer state.
+    *known = view.version.max(*known);
     is_news
 }
 
@@ -318,7 +319,29 @@ impl ListenStreams {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limits::{CallerKey, Shares};
+    use crate::{
+        limits::{CallerKey, Shares},
+        model::{TaskState, Timestamp},
+    };
+
+    #[test]
+    fn a_state_that_arrives_after_a_newer_one_does_not_make_the_newer_one_news_again() {
+        let view = |version: u64| TaskView {
+            id: "a".into(),
+            message: None,
+            created: Timestamp(1),
+            updated: Timestamp(1),
+            ttl: None,
+            poll: std::time::Duration::ZERO,
+            version,
+            state: TaskState::Working,
+        };
+        let mut known = 0;
+        for (version, expected) in [(5, true), (4, false), (5, false), (6, true), (0, true)] {
+            assert_eq!(is_news(&mut known, &view(version)), expected, "{version}");
+        }
+        assert_eq!(known, 6);
+    }
 
     fn tenant() -> Arc<Tenant> {
         Shares::default().tenant(CallerKey::Anybody)
