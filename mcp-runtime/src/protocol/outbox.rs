@@ -329,20 +329,27 @@ impl OutboxQueue {
 
     #[inline]
     fn take(&mut self, into: &mut Vec<u8>) -> bool {
+        // Reports and events may wait even though there are no bytes, because all bytes are dropped when too many wait without a reader.
         if self.bytes.is_empty() {
-            self.write_events();
+            self.write_waiting();
         }
         if self.bytes.is_empty() {
             return false;
         }
         std::mem::swap(&mut self.bytes, into);
+        self.write_waiting();
+        true
+    }
+
+    /// Writes the reports and the events that wait.
+    #[inline]
+    fn write_waiting(&mut self) {
         if let Some(extras) = &mut self.extras {
             for slot in std::mem::take(&mut extras.reports) {
                 slot.write_pending(&mut self.bytes);
             }
             self.write_events();
         }
-        true
     }
 
     fn extras(&mut self) -> &mut OutboxExtras {
@@ -602,6 +609,24 @@ mod tests {
         let left = drain(&outbox);
         assert!(left.len() < Outbox::SLOW + Outbox::FULL + 10_000, "{}", left.len());
         assert!(left.contains("\nchanged\n") && left.contains("\n999 y"));
+    }
+
+    #[cfg(feature = "http")]
+    #[test]
+    fn a_report_that_waits_while_all_messages_are_dropped_is_sent_to_the_next_reader() {
+        let outbox = Outbox::default();
+        outbox.set_unread(Some(Outbox::SLOW + 10));
+        outbox.push(|out| out.resize(Outbox::SLOW, b'x'));
+        let slot = Arc::new(ProgressSlot::new(Revision::NEWEST_LEGACY, Some("7")));
+        slot.set(ProgressReport { progress: 3.0, total: None, message: None });
+        outbox.push_report(&slot);
+        outbox.push(|out| out.resize(out.len() + 100, b'y'));
+        assert_eq!(outbox.len(), 0);
+        outbox.set_unread(None);
+        assert!(outbox.take_lost());
+        let left = drain(&outbox);
+        assert!(left.contains("notifications/progress") && left.contains(":3"), "{left}");
+        assert!(outbox.is_empty());
     }
 
     #[test]
