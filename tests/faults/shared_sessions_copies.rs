@@ -1,10 +1,14 @@
-//! Copies of a session at several nodes: settings and clients that each copy has to learn.
+//! Copies of a session at several nodes: settings and clients that each copy has to learn, and messages that it must handle only once.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
-use mcp_runtime::prelude::*;
+use mcp_runtime::{
+    prelude::*,
+    store::{Follower, LogEvent, MemoryStore, Store, StoreFuture, Transaction, TransactionResult},
+};
 use serde_json::{Value, json};
 use support::clock::eventually;
+use tokio::sync::watch;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::{
@@ -143,6 +147,83 @@ fn a_long_message_that_the_roots_have_changed_reaches_nodes_without_calls() {
                 (has_asked && count == "2").then_some(())
             })
             .await;
+            drop(updates);
+        }
+        cluster.stop().await;
+    });
+}
+
+/// Store whose log of the nodes a test can hold back, so that the nodes read no messages for a while.
+#[derive(Clone)]
+struct HeldLog {
+    memory: Arc<MemoryStore>,
+    is_held: watch::Sender<bool>,
+}
+
+impl HeldLog {
+    fn new() -> Self {
+        Self { memory: Arc::new(MemoryStore::new().shared()), is_held: watch::Sender::new(false) }
+    }
+}
+
+impl Store for HeldLog {
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
+        self.memory.execute(transactions)
+    }
+
+    fn follow(&self, partition: &str, log: &str, after: u64) -> Box<dyn Follower> {
+        let follower = self.memory.follow(partition, log, after);
+        if partition != "nodes" {
+            return follower;
+        }
+        Box::new(HeldFollower { follower, is_held: self.is_held.subscribe(), read: None })
+    }
+}
+
+struct HeldFollower {
+    follower: Box<dyn Follower>,
+    is_held: watch::Receiver<bool>,
+    read: Option<LogEvent>,
+}
+
+impl Follower for HeldFollower {
+    fn next(&mut self) -> StoreFuture<'_, LogEvent> {
+        Box::pin(async {
+            if self.read.is_none() {
+                self.read = Some(self.follower.next().await?);
+            }
+            // The test is over if there is no sender.
+            let _ = self.is_held.wait_for(|is_held| !is_held).await;
+            Ok(self.read.take().expect("an event"))
+        })
+    }
+}
+
+#[test]
+fn a_cancellation_that_a_node_reads_again_later_does_not_cancel_a_new_call_with_the_same_id() {
+    run(async {
+        let store = HeldLog::new();
+        let cluster = Cluster::start_with(|server| server.store(store.clone())).await;
+        let [one, two, _] = cluster.addresses;
+        for revision in ["2025-03-26", "2025-11-25"] {
+            let session = Session::begin(one, revision).await;
+            let mut updates = updates(&session, one).await;
+            store.is_held.send_replace(true);
+            let cancel = notification("notifications/cancelled", json!({ "requestId": "call" }));
+            let posted = if revision == "2025-03-26" { json!([cancel]) } else { cancel };
+            assert_eq!(session.post(&posted).ask(one).await.status(), 202);
+            cluster.permit(1);
+            let mut call = session.call("call", "steps", json!({})).open(one).await.check_events();
+            assert_eq!(call.message().await.unwrap()["method"], "notifications/progress");
+            store.is_held.send_replace(false);
+            has_read_the_log(&mut updates, two).await;
+            cluster.permit(3);
+            let rest = call.rest().await;
+            assert_eq!(rest.last().expect("the result of the call")["id"], "call", "{revision}");
             drop(updates);
         }
         cluster.stop().await;

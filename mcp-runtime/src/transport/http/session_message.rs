@@ -39,7 +39,7 @@ pub(super) enum SessionMessage<'a> {
     Resumed(&'a str, u64),
     /// The sender now sends the client the messages that belong to no request. The number is the version of the record `hearing`.
     Heard(&'a str, u64),
-    /// The client of the session has posted this message, which may be for a call of any node.
+    /// The client of the session has posted this message, which may be for a call of any other node.
     Posted(&'a str, #[serde(borrow)] Cow<'a, str>),
     /// Like `Posted`, for a message in the record with this name.
     Stored(&'a str, #[serde(borrow)] Cow<'a, str>),

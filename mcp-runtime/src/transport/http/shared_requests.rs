@@ -52,11 +52,9 @@ pub(super) fn post(
         None => Duration::ZERO,
     };
     let (body, asks) = (String::from_utf8_lossy(body).into_owned(), asks(&incoming));
-    // The other messages of a batch, such as requests, are for this node.
-    let answer = match incoming {
-        Incoming::Batch(_) => handle_here(state, session, incoming, carrier, head, accepts),
-        _ => reply::empty(StatusCode::ACCEPTED).into(),
-    };
+    // This node handles the message only now, and not again when it reads the message in the log. By then, a cancellation could hit a newer
+    // call with the same id.
+    let answer = handle_here(state, session, incoming, carrier, head, accepts);
     HttpAnswer::later(async move {
         let Some(shared) = &endpoint.shared else { return answer };
         tokio::time::sleep(pause).await;
@@ -298,6 +296,8 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
         SessionMessage::Heard(_, version) => {
             shared_copies::move_hearing(shared, &session, from, version);
         }
+        // The node that has received the message has handled it already.
+        SessionMessage::Posted(..) | SessionMessage::Stored(..) if from == shared.node.id() => {}
         SessionMessage::Posted(_, body) => handle(endpoint, &session, body.as_bytes()),
         // The node does not know what a long message contains, and reads it only if an answer, a cancellation or a change of the roots can
         // have an effect here.
@@ -308,8 +308,8 @@ fn receive(endpoint: &Arc<Endpoint>, shared: &SharedSessions, from: NodeId, body
     }
 }
 
-/// Handles the responses and notifications in a message that a node, perhaps this one, has received from the client. Requests in the same
-/// batch are handled by the node that has received them.
+/// Handles the responses and notifications in a message that another node has received from the client. Requests in the same batch are
+/// handled by the node that has received them.
 fn handle(endpoint: &Endpoint, session: &HttpSession, body: &[u8]) {
     let (limits, mut parsed) = (endpoint.limits().of_wire(), Parsed::default());
     let Ok(mut incoming) = wire::parse(body, limits, &mut parsed) else { return };
