@@ -88,6 +88,11 @@ impl KeptEvents {
         Self { memory, sizes, bytes: 0, recent, after, is_cleared }
     }
 
+    /// Returns a reference to the bounds of the logs. A server that stops waits until all of these references are dropped.
+    pub(super) fn memory(&self) -> Arc<LogMemory> {
+        self.memory.clone()
+    }
+
     /// Counts events that are appended now. Returns the number of recent events.
     fn count_recent(&mut self, count: usize) -> usize {
         let now = Instant::now();

@@ -106,7 +106,7 @@ impl SharedSessions {
     /// Waits until the ends of all streams are stored, but no longer than `most`.
     pub(super) async fn finish_logs(&self, most: Duration) {
         let until = Instant::now() + most;
-        // Each writer of a log holds a reference.
+        // Each writer of a log holds a reference, and so does each tokio task that still has to store an end.
         while Arc::strong_count(&self.memory) > 1 && Instant::now() < until {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

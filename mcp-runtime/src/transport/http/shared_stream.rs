@@ -20,7 +20,7 @@ use tokio::{
 #[cfg(feature = "auth")]
 use super::expiry::StreamLifetime;
 use super::{
-    log_memory::KeptEvents,
+    log_memory::{KeptEvents, LogMemory},
     session::HttpSession,
     sse,
     stream_log::{SILENCE, SeenEvents, StreamEvent, StreamLog, read},
@@ -156,10 +156,11 @@ impl LogWriter {
             // The log of a stream with several writers has no end.
             let Some(ordinal) = self.ordinal else { return Poll::Ready(false) };
             let (log, has_gap) = (self.log.clone(), self.has_gap);
+            let memory = self.kept.memory();
             let appending = Box::pin(async move {
                 if end(&log, ordinal, has_gap).await.is_err() {
                     // The client need not wait for the end in the log, because it has all messages.
-                    tokio::spawn(end_later(log, ordinal, has_gap));
+                    tokio::spawn(end_later(log, ordinal, has_gap, memory));
                 }
                 Ok(Vec::new())
             });
@@ -218,8 +219,8 @@ async fn end(log: &StreamLog, ordinal: u64, has_gap: bool) -> Result<(), StoreEr
     if has_gap { log.remove().await } else { log.end(ordinal).await }
 }
 
-/// Ends a stream after the store has failed.
-async fn end_later(log: StreamLog, ordinal: u64, has_gap: bool) {
+/// Ends a stream after the store has failed. A server that stops waits until `_memory` is dropped.
+async fn end_later(log: StreamLog, ordinal: u64, has_gap: bool, _memory: Arc<LogMemory>) {
     for _ in 1..PATIENCE {
         tokio::time::sleep(PAUSE).await;
         if end(&log, ordinal, has_gap).await.is_ok() {
@@ -521,7 +522,7 @@ mod tests {
         protocol::OutboxHold,
         storage::{MemoryStore, Store as _},
         testing::{FaultyStore, StoreFault},
-        transport::http::{log_memory::LogMemory, sse::Gone},
+        transport::http::sse::Gone,
     };
 
     const IDLE: Duration = Duration::from_secs(1000);
@@ -532,6 +533,7 @@ mod tests {
         hold: OutboxHold,
         store: FaultyStore<Arc<MemoryStore>>,
         node: Arc<ServerNode>,
+        memory: Arc<LogMemory>,
     }
 
     impl NewStream {
@@ -544,7 +546,7 @@ mod tests {
             let (partition, is_closing) = ("session:s".to_owned(), Arc::default());
             let log = StreamLog::new(&node, partition, 7, (10, IDLE), &is_closing);
             let memory = Arc::new(LogMemory::new(&Limits::new()));
-            let kept = KeptEvents::new(memory, IDLE, None);
+            let kept = KeptEvents::new(memory.clone(), IDLE, None);
             let outbox = Arc::<Outbox>::default();
             let hold = outbox.hold();
             let announcement = Some(log.announcement(vec!["1".to_owned()]));
@@ -560,7 +562,7 @@ mod tests {
                 has_gap: false,
                 tries: 1,
             };
-            Self { writer, hold, store, node }
+            Self { writer, hold, store, node, memory }
         }
 
         /// Lets further requests to the store fail.
@@ -627,6 +629,29 @@ mod tests {
         assert!(events(&log, &stream.store).await.is_empty());
         assert_eq!(log.check(last).await.unwrap(), Err(Gone::Unknown));
         assert_eq!(log.check(0).await.unwrap(), Err(Gone::Unknown));
+        drop(stream.node);
+    }
+
+    /// A server that stops waits until its own reference to the bounds of the logs is the only one.
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_stops_waits_for_the_end_of_a_stream_that_the_store_did_not_take() {
+        let mut stream = NewStream::begin().await;
+        stream.write(b"{}\n").await;
+        let (log, store, memory) = (stream.writer.log.clone(), stream.store, stream.memory);
+        store.fault_at(store.requests(), StoreFault::FailsBefore);
+        drop(stream.hold);
+        let mut frames = Vec::new();
+        assert!(!std::future::poll_fn(|cx| stream.writer.poll(cx, &mut frames)).await);
+        drop(stream.writer);
+        assert_eq!(events(&log, &store).await, ["1 {}\n"]);
+        for _ in 0..200 {
+            if Arc::strong_count(&memory) == 1 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(Arc::strong_count(&memory), 1);
+        assert_eq!(events(&log, &store).await, ["1 {}\n", "2 "]);
         drop(stream.node);
     }
 
