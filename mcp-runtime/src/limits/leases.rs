@@ -50,6 +50,8 @@ struct LeaseState {
     held: HashMap<u64, Lease>,
     /// Places that are no longer needed, but not given back yet.
     leaving: Vec<(u64, Lease)>,
+    /// Whether the worker waits until the store has taken back places, which are not in `leaving` any more.
+    is_giving_back: bool,
     /// Whether there is a [`Worker`], which ends when no place is held.
     is_working: bool,
     /// Whether a place was taken without waiting for the store. A renewal then tells the store of the place.
@@ -126,6 +128,7 @@ impl Leases {
     fn leaving(&self) -> Vec<(u64, Lease)> {
         let mut state = self.state();
         let count = state.leaving.len().min(BATCH);
+        state.is_giving_back = count > 0;
         state.leaving.drain(..count).collect()
     }
 
@@ -138,6 +141,7 @@ impl Leases {
         };
         let given_back = self.execute(leaving.iter().map(leave).collect()).await;
         let mut state = self.state();
+        state.is_giving_back = false;
         state.is_failing = given_back.is_err();
         if let Err(why) = given_back {
             tracing::debug!("the store cannot free places now: {why}");
@@ -185,7 +189,8 @@ impl Leases {
             attempted.as_mut().enable();
             {
                 let state = self.state();
-                let is_settled = state.leaving.is_empty() && !state.held.is_empty();
+                let is_settled =
+                    state.leaving.is_empty() && !state.is_giving_back && !state.held.is_empty();
                 if is_settled || !state.is_working || state.is_failing {
                     return;
                 }
@@ -293,7 +298,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         if !self.rests {
             let mut state = self.leases.state();
-            state.is_working = false;
+            (state.is_working, state.is_giving_back) = (false, false);
             state.leaving.iter_mut().for_each(|(_, lease)| lease.left = None);
             drop(state);
             self.leases.attempted.notify_waiters();
@@ -306,7 +311,10 @@ mod tests {
     use tokio::runtime::{Builder, Runtime};
 
     use super::*;
-    use crate::storage::{Follower, MemoryStore, StoreFuture};
+    use crate::{
+        storage::{Follower, MemoryStore, StoreFuture},
+        testing::{FaultyStore, StoreFault},
+    };
 
     fn runtime() -> Runtime {
         Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
@@ -370,6 +378,26 @@ mod tests {
                 assert!(!one.state().is_working);
                 assert_eq!(Arc::strong_count(&one), 1);
             }
+        });
+    }
+
+    #[test]
+    fn a_node_that_holds_places_settles_only_when_the_places_on_their_way_are_given_back() {
+        let memory = Arc::new(MemoryStore::new().shared());
+        let slow = FaultyStore::new(memory.clone());
+        let one = Leases::new(Arc::new(slow.clone()), "one".into());
+        let other = node(&memory, "other");
+        runtime().block_on(async {
+            let (kept, left) = (take(&one, 2).await.unwrap(), take(&one, 2).await.unwrap());
+            slow.fault_at(slow.requests(), StoreFault::Delays(Duration::from_secs(1)));
+            drop(left);
+            while !one.state().leaving.is_empty() {
+                tokio::task::yield_now().await;
+            }
+            assert!(take(&other, 2).await.is_none(), "the place is not given back yet");
+            one.settle().await;
+            assert!(take(&other, 2).await.is_some());
+            drop(kept);
         });
     }
 
