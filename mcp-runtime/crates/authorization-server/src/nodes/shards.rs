@@ -67,6 +67,8 @@ impl Shards {
         for evicted in 0..=EVICTIONS as u64 {
             match self.store.run(self.insertion(entry)).await? {
                 Ok(_) => return Ok(Added::Good(evicted)),
+                // No attempt would follow another eviction.
+                Err(Rejection::NoPlace(_)) if evicted == EVICTIONS as u64 => break,
                 Err(Rejection::NoPlace(_)) => {}
                 Err(_) => return Err(OAuthError::store_unavailable()),
             }
@@ -130,5 +132,33 @@ impl Shards {
             lease: ttl,
         };
         vec![enter, StoreOperation::enlist(ALL, name, order, ttl)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_runtime::store::MemoryStore;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_entry_for_which_evictions_make_no_room_evicts_no_more_than_it_tries() {
+        let store = Arc::new(SharedStore::new(Arc::new(MemoryStore::new())));
+        let hour = Duration::from_secs(3600);
+        // There is no place for a new entry, as if other nodes took each place that is freed.
+        let shards = Shards::new(store.clone(), "test", 0);
+        for (order, id) in ["a", "b", "c", "d", "e", "f"].into_iter().enumerate() {
+            let add = Transaction::on(shards.partition(0));
+            let renewal = shards.renewal(id, id, order as u64, hour);
+            store.apply(renewal.into_iter().fold(add, Transaction::then)).await.unwrap();
+        }
+        let (id, records) = ("new", Vec::new());
+        let entry = NewEntry { shard: 0, id, name: id, order: 9, records, ttl: hour };
+        assert!(matches!(shards.add(&entry, 10, |_| Some(0)).await, Ok(Added::Full)));
+        let list = Transaction::on(shards.partition(0)).then(StoreOperation::list(ALL, None, 10));
+        let left = store.apply(list).await.unwrap().pop();
+        let Some(Output::Entries(left)) = left else { panic!("{left:?}") };
+        let names: Vec<_> = left.iter().map(|entry| &*entry.name).collect();
+        assert_eq!(names, ["d", "e", "f"]);
     }
 }
