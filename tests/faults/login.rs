@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use mcp_runtime_authorization_server::{AuthorizationServer, LoginPage, LoginRequest, User};
+use mcp_runtime_authorization_server::{
+    AuthorizationServer, LoginPage, LoginRequest, UpstreamUser, User,
+};
 use tokio::sync::Semaphore;
 
 use crate::{
@@ -10,6 +12,8 @@ use crate::{
     authorization_server::server,
     browser::{Browser, Client, Page},
     client::run,
+    delegation,
+    provider::Provider,
 };
 
 /// Accepts every name, but panics for `nobody`.
@@ -31,6 +35,26 @@ fn a_login_function_that_panics_affects_only_its_own_request() {
         assert!(text.contains("cannot be answered") && !text.contains("as it was told"), "{text}");
         assert_eq!(browser.log_in(&page, "ada", "right").await.status(), 200);
         served.end().await;
+    });
+}
+
+#[test]
+fn a_panic_after_the_provider_has_sent_the_user_back_shows_a_page() {
+    run(async {
+        let provider = Provider::start().await;
+        let user = |_: &UpstreamUser| -> Option<User> { panic!("as it was told") };
+        let upstream = delegation::upstream(&provider).user(user);
+        let served = Served::start(delegation::server(upstream)).await;
+        let client = Client::register(served.address).await;
+        let mut browser = Browser::new(&client);
+        let query = provider.log_in(&delegation::leave(&mut browser, &client).await);
+        let broken = delegation::come_back(&mut browser, &query).await;
+        assert_eq!(broken.status(), 500);
+        let text = String::from_utf8_lossy(&broken.body).into_owned();
+        assert!(text.starts_with("<!doctype html>"), "{text}");
+        assert!(text.contains("cannot be answered") && !text.contains("as it was told"), "{text}");
+        served.end().await;
+        provider.end().await;
     });
 }
 

@@ -311,7 +311,9 @@ impl AuthorizationPages for ServerState {
                 // `Drop`.
                 discard(why);
                 match Endpoint::of(parts.uri.path(), self.path()) {
-                    Some(Endpoint::Authorize) => page::problem(&self, &refusal),
+                    Some(Endpoint::Authorize | Endpoint::Callback) => {
+                        page::problem(&self, &refusal)
+                    }
                     _ => response::refused(&refusal, &parts.headers),
                 }
             })
