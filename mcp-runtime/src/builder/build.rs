@@ -39,7 +39,9 @@ impl Builder {
     /// ```
     pub fn build(mut self) -> Result<Server, BuildError> {
         let mut found = check::entries(&self, CheckDepth::Start);
-        fail_unless_empty(self.own_problems().chain(found.problems).collect())?;
+        let config = self.config_plan(&found.states);
+        let problems = self.own_problems().chain(found.problems).chain(config.problems());
+        fail_unless_empty(problems.chain(self.taken_too_early()).collect())?;
         let shared_limits = self.shared_limits()?;
         if let Some(limits) = &shared_limits {
             found.entries.iter_mut().for_each(|entry| entry.share_gate(limits));
@@ -58,6 +60,7 @@ impl Builder {
             catalog,
             states: self.states,
             setups: self.setups,
+            config,
             setups_may_add_items: self.setups_may_add_items,
             nothing_to_serve: found.nothing_to_serve,
             shutdowns: self.shutdowns,
@@ -139,7 +142,9 @@ impl Builder {
     /// Returns the problems of the settings and of the items.
     fn all_problems(&mut self, depth: CheckDepth) -> Vec<String> {
         let found = check::entries(self, depth);
-        self.own_problems().chain(found.problems).collect()
+        let config = self.config_plan(&found.states).problems();
+        let own = self.own_problems().chain(found.problems).chain(config);
+        own.chain(self.taken_too_early()).collect()
     }
 }
 
