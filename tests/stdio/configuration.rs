@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output, Stdio};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::server::{Server, prepared};
 
@@ -190,6 +190,63 @@ fn wrong_options_are_explained() {
         let (_, stderr) = ended(&[], arguments, 2);
         assert!(stderr.contains(part), "{stderr}");
     }
+}
+
+/// Returns the entry that `config` prints, and what it says on stderr beside the warning of a debug build.
+#[track_caller]
+fn entry(variables: &[(&str, &str)], arguments: &[&str]) -> (Value, String) {
+    let (stdout, stderr) = ended(variables, arguments, 0);
+    let notes: Vec<_> = stderr.lines().filter(|line| !line.contains("debug build")).collect();
+    (serde_json::from_str(&stdout).expect("JSON"), notes.join("\n"))
+}
+
+#[test]
+fn the_entry_of_a_client_has_the_values_that_were_given() {
+    let arguments = ["--root", "/srv", "--verbose", "--api-key", KEY.1, "config", "cursor"];
+    let variables = [("FILE_BOX_RETRIES", "7"), ("FILE_BOX_EXTENSION", "md,txt")];
+    let (printed, notes) = entry(&variables, &[&arguments[..], &["--", "--more"]].concat());
+    let entry = &printed["mcpServers"]["file-box"];
+    assert_eq!(entry["args"], json!(["--root", "/srv", "--verbose", "--more"]));
+    let env = json!({ "FILE_BOX_API_KEY": KEY.1, "FILE_BOX_RETRIES": "7", "FILE_BOX_EXTENSION": "md,txt" });
+    assert_eq!(entry["env"], env);
+    assert_eq!(notes, "");
+    let (_, stderr) = ended(&[], &["--root", "/srv", "config", "cursor", "--url=http://a"], 2);
+    assert!(stderr.contains("a client passes no options"), "{stderr}");
+}
+
+#[test]
+fn a_path_in_the_entry_of_a_client_is_absolute() {
+    let (printed, _) = entry(&[KEY], &["--root", "data", "config", "cursor"]);
+    let root = std::env::current_dir().expect("a folder").join("data");
+    assert_eq!(printed["mcpServers"]["file-box"]["args"], json!(["--root", root]));
+}
+
+#[test]
+fn a_value_that_is_missing_has_a_placeholder_and_a_note() {
+    let (printed, notes) = entry(&[], &["config", "cursor"]);
+    let env =
+        json!({ "FILE_BOX_ROOT": "<FILE_BOX_ROOT>", "FILE_BOX_API_KEY": "<FILE_BOX_API_KEY>" });
+    assert_eq!(printed["mcpServers"]["file-box"]["env"], env);
+    for name in ["FILE_BOX_ROOT", "FILE_BOX_API_KEY"] {
+        let note = format!("note: `{name}` has no value yet: replace `<{name}>` in the entry");
+        assert!(notes.contains(&note), "{notes}");
+    }
+}
+
+#[test]
+fn vs_code_asks_for_secrets_and_for_values_that_are_missing() {
+    let (printed, notes) = entry(&[KEY], &["config", "vscode"]);
+    let env = json!({
+        "FILE_BOX_ROOT": "${input:file-box-root}",
+        "FILE_BOX_API_KEY": "${input:file-box-api-key}",
+    });
+    assert_eq!(printed["servers"]["file-box"]["env"], env);
+    let inputs = json!([
+        { "type": "promptString", "id": "file-box-root", "description": "Directory to serve" },
+        { "type": "promptString", "id": "file-box-api-key", "description": "Key of the service", "password": true },
+    ]);
+    assert_eq!(printed["inputs"], inputs);
+    assert!(notes.contains("note: VS Code asks for `FILE_BOX_API_KEY`"), "{notes}");
 }
 
 #[test]

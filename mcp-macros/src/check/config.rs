@@ -82,7 +82,7 @@ fn field(setting: &Setting<'_>, errors: &Errors) {
         if is_secret {
             errors.at(
                 default.span(),
-                "a secret has no default, because everybody who has the program could read it: remove `default`, and write `Option<String>` if it can be absent",
+                "a secret has no default, because the program would contain it: remove `default`, and write `Option<String>` if it can be absent",
             );
         }
         let DefaultValue(value) = &default.value;

@@ -139,10 +139,19 @@ fn default(setting: &Setting<'_>) -> (Option<TokenStream>, TokenStream) {
         Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => {
             (Some(text.value()), quote_spanned!(at(text.span())=> __mcp::from_text(#text)))
         }
-        Some(expr) => (Some(written(expr)), expr.to_token_stream()),
+        Some(expr) => (is_literal(expr).then(|| written(expr)), expr.to_token_stream()),
     };
     let shown = shown.map(|shown| quote_spanned!(here()=> .default(#shown)));
     (shown, quote_spanned!(here()=> ::core::option::Option::Some(|| #made)))
+}
+
+/// Whether users of the server understand the expression. The help does not show a path such as `Unit::Celsius`.
+fn is_literal(expr: &Expr) -> bool {
+    match expr {
+        Expr::Lit(_) => true,
+        Expr::Unary(negative) => is_literal(&negative.expr),
+        _ => false,
+    }
 }
 
 /// Generates the first line of a doc comment. A text of another file is not shown, because the macro cannot read it.

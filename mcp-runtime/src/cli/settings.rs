@@ -116,6 +116,94 @@ fn described(view: &ConfigFieldView) -> String {
     format!("{} [{}]", parts.join("; "), view.variable).trim_start().to_owned()
 }
 
+/// What an entry in the configuration of a client has to pass to the server: the values that were given to this process, and places for
+/// those that are missing.
+#[cfg(feature = "workbench")]
+pub(super) struct EntryOptions {
+    pub(super) args: Vec<String>,
+    pub(super) variables: Vec<EntryVariable>,
+}
+
+/// Environment variable in the entry of a client.
+#[cfg(feature = "workbench")]
+pub(super) struct EntryVariable {
+    pub(super) name: String,
+    pub(super) option: &'static str,
+    /// Description for the user, who may be asked for the value.
+    pub(super) about: String,
+    pub(super) is_secret: bool,
+    /// Value, or `None` if a value is required and missing.
+    pub(super) text: Option<String>,
+}
+
+#[cfg(feature = "workbench")]
+impl EntryOptions {
+    /// Collects the values of the command line and of the environment. A secret becomes a variable in either case.
+    ///
+    /// # Errors
+    /// Fails if a variable is not Unicode.
+    pub(super) fn of(builder: &Builder) -> Result<Self, CommandError> {
+        let (mut args, mut variables) = (Vec::new(), Vec::new());
+        let given = builder.given.as_ref();
+        for view in builder.declared_config().fields() {
+            let field = &view.field;
+            let of_option = given.and_then(|given| given.get(field.option));
+            let text = match of_option {
+                Some(texts) if !field.is_secret => {
+                    args.extend(texts.iter().flat_map(|text| view.words(text)));
+                    continue;
+                }
+                Some(texts) => Some(texts.join(",")),
+                None => variable(&view.variable)?.map(|text| view.absolute(&text)),
+            };
+            if text.is_none() && !field.is_required {
+                continue;
+            }
+            let about = if field.about.is_empty() { field.option } else { field.about };
+            variables.push(EntryVariable {
+                name: view.variable.clone(),
+                option: field.option,
+                about: about.to_owned(),
+                is_secret: field.is_secret,
+                text,
+            });
+        }
+        Ok(Self { args, variables })
+    }
+}
+
+/// Returns the text of a variable, unless it is empty.
+#[cfg(feature = "workbench")]
+fn variable(name: &str) -> Result<Option<String>, CommandError> {
+    match std::env::var(name) {
+        Ok(text) => Ok(Some(text).filter(|text| !text.is_empty())),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => {
+            Err(CommandError::failure(format_args!("the variable `{name}` is not UTF-8")))
+        }
+    }
+}
+
+#[cfg(feature = "workbench")]
+impl ConfigFieldView {
+    /// Returns the words of the command line that give this value.
+    fn words(&self, text: &str) -> Vec<String> {
+        let option = self.field.option;
+        match (self.is_flag(), text) {
+            (true, "true") => vec![format!("--{option}")],
+            (true, _) => vec![format!("--{option}={text}")],
+            (false, _) => vec![format!("--{option}"), self.absolute(text)],
+        }
+    }
+
+    /// Returns a path as an absolute path, because a client starts the server in a folder of its own. Other texts stay as they are.
+    fn absolute(&self, text: &str) -> String {
+        let path = self.is_path().then(|| std::path::absolute(text).ok()).flatten();
+        path.and_then(|path| path.into_os_string().into_string().ok())
+            .unwrap_or_else(|| text.to_owned())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{http, questions};
