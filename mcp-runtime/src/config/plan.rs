@@ -171,3 +171,87 @@ impl ConfigPlan {
         all.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::{ConfigProbe, ConfigValueLevel as _, Configuration},
+        item::SourceLocation,
+    };
+
+    struct Files;
+    struct Pages;
+
+    impl Configuration for Files {
+        fn read(from: &mut ConfigReader<'_>) -> Option<Self> {
+            let root = ConfigField::new("root", "root", 5);
+            let root = ConfigProbe::<String>::new().parser().read(from, root, None);
+            let key = ConfigField::new("key", "api-key", 6).secret();
+            let key = ConfigProbe::<u8>::new().parser().read(from, key, None);
+            root.and(key).map(|_| Self)
+        }
+    }
+
+    impl Configuration for Pages {
+        fn read(from: &mut ConfigReader<'_>) -> Option<Self> {
+            let path = ConfigField::new("path", "path", 8);
+            let path = ConfigProbe::<String>::new().parser().read(from, path, None);
+            let root = ConfigField::new("root", "root", 9).variable("PAGES");
+            let root = ConfigProbe::<String>::new().parser().read(from, root, None);
+            root.and(path).map(|_| Self)
+        }
+    }
+
+    const fn place(line: u32) -> SourceLocation {
+        SourceLocation::new("own", "own", "src/main.rs", line, "Config")
+    }
+
+    static FILES: ConfigDef = ConfigDef::new::<Files>(place(4), "", None);
+    static PAGES: ConfigDef = ConfigDef::new::<Pages>(place(7), "", None);
+
+    /// Returns the outcome of a server that knows `Files`, with one variable.
+    fn read(
+        is_needed: bool,
+        given: Option<GivenValues>,
+        variable: (&str, &str),
+    ) -> Result<bool, String> {
+        let plan = ConfigPlan::new("file-box 2", [(&FILES, is_needed)].into_iter(), given);
+        let mut states = States::default();
+        plan.read_with(&mut states, &|name| (name == variable.0).then(|| variable.1.into()))?;
+        Ok(states.get::<Files>().is_some())
+    }
+
+    #[test]
+    fn names_that_two_fields_or_every_server_have_are_problems() {
+        let plan = |structs: &[&'static ConfigDef]| {
+            ConfigPlan::new("own", structs.iter().map(|def| (*def, true)), None).problems()
+        };
+        assert_eq!(plan(&[&FILES]), Vec::<String>::new());
+        assert_eq!(
+            plan(&[&PAGES, &FILES]),
+            [
+                "`path` at src/main.rs:8 has the option `--path`, which every server has: give it another option with `#[config(name = \"…\")]`",
+                "`root` at src/main.rs:5 and `root` at src/main.rs:9 have the same option `--root`: give one of them another option with \
+                 `#[config(name = \"…\")]`",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_struct_that_nothing_takes_may_lack_values_but_not_have_wrong_ones() {
+        assert_eq!(read(false, None, ("", "")), Ok(false));
+        let why = read(false, None, ("FILE_BOX_2_API_KEY", "secret")).unwrap_err();
+        assert!(why.contains("`key` at src/main.rs:6 is secret"), "{why}");
+        assert!(!why.contains("`secret`") && !why.contains("`root`"), "{why}");
+        let why = read(true, None, ("FILE_BOX_2_API_KEY", "7")).unwrap_err();
+        assert!(
+            why.starts_with(
+                "`root` at src/main.rs:5 has no value: set the variable `FILE_BOX_2_ROOT`"
+            ),
+            "{why}"
+        );
+        let given = GivenValues::from([("root".to_owned(), vec!["/".to_owned()])]);
+        assert_eq!(read(true, Some(given), ("FILE_BOX_2_API_KEY", "7")), Ok(true));
+    }
+}
