@@ -6,7 +6,7 @@ use crate::item::config::{Config, Setting, is_ours};
 use crate::keys::arg::DefaultValue;
 use crate::syntax::written;
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, format_ident, quote_spanned};
+use quote::{ToTokens, format_ident, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Expr, ExprLit, Lit};
@@ -87,11 +87,7 @@ fn constant(root: &TokenStream, config: &Config<'_>, body: &TokenStream) -> Toke
 }
 
 fn cfgs(attrs: &[syn::Attribute]) -> TokenStream {
-    attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("cfg"))
-        .map(|attr| attr.to_token_stream())
-        .collect()
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg")).map(ToTokens::to_token_stream).collect()
 }
 
 fn local(setting: &Setting<'_>) -> Ident {

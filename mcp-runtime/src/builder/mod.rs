@@ -14,7 +14,6 @@ mod serve;
 
 mod arguments;
 mod check;
-mod config;
 #[cfg(not(all(feature = "stdio", feature = "axum", feature = "auth", feature = "state-key")))]
 mod disabled;
 

@@ -3,7 +3,8 @@
 //! ```
 //! use mcp_runtime_workbench::{ClientApp, Launch, ServerEntry};
 //!
-//! let launch = Launch::Process { command: "/opt/notes".to_owned(), args: Vec::new(), env: Vec::new() };
+//! let (command, args, env) = ("/opt/notes".to_owned(), Vec::new(), Vec::new());
+//! let launch = Launch::Process { command, args, env };
 //! let entry = ServerEntry { name: "notes".to_owned(), launch };
 //! let text = ClientApp::Cursor.add(&entry, "").unwrap();
 //! assert!(text.contains(r#""command": "/opt/notes""#));
