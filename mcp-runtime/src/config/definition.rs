@@ -54,6 +54,7 @@ pub struct ConfigDef {
     /// Location of the struct. Its name is in place of the function.
     pub(crate) origin: SourceLocation,
     /// First line of the doc comment, or an empty text.
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) about: &'static str,
     /// Start of the names of its variables, in place of the name of the server.
     pub(super) prefix: Option<&'static str>,
