@@ -46,7 +46,7 @@ async fn a_struct_that_is_given_is_not_read() {
 async fn without_values_the_server_does_not_start() {
     let server = || mcp_runtime::server!(group = "config");
     assert!(server().build().is_ok());
-    let problem = TestClient::connect(server()).await.err().expect("no values");
+    let Err(problem) = TestClient::connect(server()).await else { panic!("there are no values") };
     assert!(matches!(problem, ServeError::Config(_)), "{problem}");
     let problem = problem.to_string();
     for part in [
@@ -93,7 +93,7 @@ async fn a_setup_takes_the_state_of_an_earlier_one() {
         mcp_runtime::server!(group = "config defaults").setup(second).setup(first),
         mcp_runtime::server!(group = "config defaults").setup(second),
     ] {
-        let problem = server.build().err().expect("`second` runs first").to_string();
+        let problem = server.build().expect_err("`second` runs first").to_string();
         assert!(problem.contains("behaviour/config.rs"), "{problem}");
         assert!(problem.contains("First` yet: call the `.state(…)`"), "{problem}");
     }
