@@ -36,10 +36,13 @@ pub(crate) fn add(
         old.remove(key);
     }
     for (key, member) in members {
-        if let (Member::Variables(variables), Some(old)) = (&member, old.get_mapping(key)) {
-            for EntryVariable { name, text, is_placeholder } in variables {
-                if !is_placeholder || old.get(name.as_str()).is_none() {
-                    old.set(name.as_str(), text.as_str());
+        if let (Member::Variables(variables), Some(old), Some(new)) =
+            (&member, old.get_mapping(key), entry.get_mapping(key))
+        {
+            for EntryVariable { name, is_placeholder, .. } in variables {
+                let is_kept = *is_placeholder && old.get(name.as_str()).is_some();
+                if let Some(text) = new.get(name.as_str()).filter(|_| !is_kept) {
+                    old.set(name.as_str(), &text);
                 }
             }
             continue;
