@@ -1,6 +1,7 @@
 //! Bodies of the macro entry points. They take tokens of `proc_macro2`, so that tests can call them.
 
 use crate::errors::Errors;
+use crate::item::config::Config;
 use crate::item::data::{borrows, derives, take_bounds, without_bounds, without_doubled};
 use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
@@ -8,7 +9,7 @@ use crate::item::impl_block::{self, ImplBlock, Marked};
 use crate::item::schema::SchemaType;
 use crate::item::tokens::{half_written, without_form_helpers, without_helpers};
 use crate::item::{Item, Kind};
-use crate::keys::attributes::{ItemKeys, ServerKeys};
+use crate::keys::attributes::{ConfigKeys, ItemKeys, ServerKeys};
 use crate::keys::{self, Table, tables};
 use crate::{check, expand};
 use proc_macro2::{Span, TokenStream};
@@ -290,6 +291,36 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
             all.extend(without_form_helpers(tokens));
             all.extend(errors);
             all.extend(form.and_then(|form| expand::form::unfinished(&root, &form)));
+        }
+    }
+    all
+}
+
+/// Expands `#[config]` on a struct.
+pub(crate) fn config(attr: TokenStream, tokens: TokenStream) -> TokenStream {
+    let errors = Errors::new();
+    let keys = read_keys::<ConfigKeys>(attr, &tables::CONFIG, &errors);
+    let root = expand::root(keys.crate_path.as_ref());
+    if !matches!(keyword(&tokens), Some(("struct", _))) {
+        errors.at(
+            keyword_span(&tokens),
+            "#[config] belongs on a `struct`, whose fields become options: write `struct Config { root: String }`",
+        );
+        return with_errors(tokens, errors);
+    }
+    let Some(item) = errors.keep(syn::parse2::<DeriveInput>(tokens.clone())) else {
+        return with_errors(tokens, errors);
+    };
+    let config = Config::read(&item, keys, &errors);
+    if let Some(config) = &config {
+        check::config(config, &errors);
+    }
+    let mut all = expand::config::item(item.clone());
+    match errors.finish() {
+        Ok(()) => all.extend(config.map(|config| expand::config::config(&root, &config))),
+        Err(errors) => {
+            all.extend(errors);
+            all.extend(config.and_then(|config| expand::config::unfinished(&root, &config)));
         }
     }
     all

@@ -1,5 +1,5 @@
 //! The attributes of `mcp-runtime`: [`macro@tool`], [`macro@resource`], [`macro@prompt`], [`macro@completion`], [`macro@handlers`],
-//! [`macro@data`] and [`macro@form`], and the macros [`server!`] and [`items!`].
+//! [`macro@data`], [`macro@form`] and [`macro@config`], and the macros [`server!`] and [`items!`].
 //!
 //! Depend on `mcp-runtime` instead of this crate. It re-exports all macros, and the generated code calls it.
 //!
@@ -516,6 +516,87 @@ pub fn json_schema(item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
     entry::form(attr.into(), item.into()).into()
+}
+
+/// Makes the fields of a struct options of the command line and environment variables.
+///
+/// A handler takes the struct as `&Config`, and a closure of [`Builder::setup`] as `State<Config>`. The server reads the values when it
+/// starts: from its command line, or else from the environment, or else from the default. `server!()` finds the struct by itself.
+///
+/// ```no_run
+/// use std::path::PathBuf;
+///
+/// use mcp_runtime::prelude::*;
+///
+/// /// Settings of the file server.
+/// #[config]
+/// struct Config {
+///     /// Directory to serve
+///     root: PathBuf,
+///     /// Key of the service
+///     #[config(secret)]
+///     api_key: Option<String>,
+///     /// Attempts per request
+///     #[config(default = 5)]
+///     retries: u8,
+/// }
+///
+/// /// Reads a file.
+/// #[tool(read_only)]
+/// fn read(config: &Config, path: &str) -> Result<String> {
+///     Ok(std::fs::read_to_string(config.root.join(path))?)
+/// }
+///
+/// fn main() -> Exit {
+///     server!().run()
+/// }
+/// ```
+///
+/// If this server is called `files`, its options are `--root`, `--api-key` and `--retries`, and its variables `FILES_ROOT`,
+/// `FILES_API_KEY` and `FILES_RETRIES`. `help` lists them. On the command line the options stand before a command, as in
+/// `files --root . call read path=notes.txt`, and before or after `--http`.
+///
+/// Missing and wrong values stop the start. The error lists all of them. The commands `list`, `check`, `schema`, `help` and `version` need
+/// no values. A server without [`Builder::run`] reads the environment and the defaults. A test gives the struct to the server with
+/// [`Builder::state`], and then nothing is read.
+///
+/// # Types
+///
+/// | type of the field | option | absent |
+/// |---|---|---|
+/// | `bool` | `--verbose`, or `--verbose=false` | `false` |
+/// | `Option<T>` | `--root TEXT` or `--root=TEXT` | `None` |
+/// | `Vec<T>` | may be repeated; in the variable, commas separate the values | an empty list |
+/// | any other `T` | `--root TEXT` or `--root=TEXT` | the `default`, or else an error |
+///
+/// `T` is a type that implements `FromStr`, such as `String`, `PathBuf`, a number, `SocketAddr`, or an enum of your own. An empty variable
+/// counts as absent. The doc comment of a field is its description in `help`.
+///
+/// # Keys
+///
+/// | key, by example | effect | type | default |
+/// |---|---|---|---|
+/// | `env = "FILES"` | start of the names of the variables | string literal | name of the server, in upper case |
+/// | `crate = path` | path of `mcp_runtime`, if another crate re-exports it | path | `::mcp_runtime` |
+///
+/// # Keys of a field
+///
+/// | key, by example | effect | type | default |
+/// |---|---|---|---|
+/// | `default`, `default = 5` | value of an absent field: `Default::default()`, or the expression | nothing, or an expression | none: the field is required |
+/// | `secret` | neither `help` nor an error shows the value | flag | off |
+/// | `name = "folder"` | name of the option, and end of the name of the variable | string literal: lower-case letters, digits and `-` | name of the field |
+/// | `env = "SERVICE_KEY"` | name of the variable | string literal: letters, digits and `_` | prefix and option, in upper case |
+///
+/// Pass secrets in variables. Other users of the machine may be able to see the arguments of a process. If the struct derives `Debug`, that
+/// impl shows the secret.
+///
+/// [`Builder::run`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/struct.Builder.html#method.run
+/// [`Builder::setup`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/struct.Builder.html#method.setup
+/// [`Builder::state`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/struct.Builder.html#method.state
+#[proc_macro_attribute]
+pub fn config(attr: TokenStream, item: TokenStream) -> TokenStream {
+    entry::config(attr.into(), item.into()).into()
 }
 
 /// Returns the builder of a server with the items of this package.

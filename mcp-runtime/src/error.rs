@@ -373,6 +373,8 @@ pub enum ServeError {
     Build(BuildError),
     /// `setup` failed. The text is the message of its error.
     Setup(String),
+    /// Values of a struct with `#[config]` are missing or wrong. The text lists all of them.
+    Config(String),
     /// The store cannot be opened, or the tasks in it cannot be read. The text is the reason.
     Store(String),
     /// The configured authorization is not possible. The text is the reason.
@@ -399,7 +401,7 @@ impl fmt::Display for ServeError {
         match self {
             Self::Build(error) => error.fmt(f),
             Self::Setup(error) => write!(f, "setup failed: {error}"),
-            Self::Store(why) | Self::Unresponsive(why) => f.write_str(why),
+            Self::Config(why) | Self::Store(why) | Self::Unresponsive(why) => f.write_str(why),
             #[cfg(feature = "auth")]
             Self::Auth(why) => f.write_str(why),
             Self::Bind(error) => {
@@ -431,7 +433,11 @@ impl std::error::Error for ServeError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Bind(error) | Self::Io(error) => error.source(),
-            Self::Build(_) | Self::Setup(_) | Self::Store(_) | Self::Unresponsive(_) => None,
+            Self::Build(_)
+            | Self::Setup(_)
+            | Self::Config(_)
+            | Self::Store(_)
+            | Self::Unresponsive(_) => None,
             #[cfg(feature = "auth")]
             Self::Auth(_) => None,
         }

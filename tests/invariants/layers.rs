@@ -8,7 +8,7 @@ const LAYERS: [&[&str]; 17] = [
     &["schema", "storage"],
     &["item"],
     &["call"],
-    &["registry", "limits", "node"],
+    &["registry", "config", "limits", "node"],
     &["authorization"],
     &["catalog"],
     &["dispatch", "ask"],

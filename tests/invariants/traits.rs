@@ -3,7 +3,7 @@
 use crate::sources::Source;
 
 /// Traits that need no such message, each with the reason.
-const EXCEPTED: [(&str, &str); 37] = [
+const EXCEPTED: [(&str, &str); 39] = [
     ("Describe", "only our own handles are asked for it, and each has it"),
     ("Check", "every handle has it, through `Describe`"),
     ("NeverImplemented", "no type has it: the traits that ask for it speak instead"),
@@ -38,6 +38,8 @@ const EXCEPTED: [(&str, &str); 37] = [
     ("UnknownParam", CONSTANT),
     ("NotKnown", CONSTANT),
     ("NotSerialized", CONSTANT),
+    ("ConfigValueLevel", LEVEL),
+    ("UnfitConfigLevel", LEVEL),
     ("LazyLevel", LEVEL),
     ("UnfitLazyLevel", LEVEL),
     ("Depth", DERIVED),

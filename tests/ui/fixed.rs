@@ -23,8 +23,8 @@ const LINES: usize = 10;
 
 /// Attributes of this project. A twin must keep them unless the message says to remove one. Otherwise a program could be fixed by removing
 /// its attributes.
-const ATTRIBUTES: [&str; 7] =
-    ["tool", "resource", "prompt", "completion", "handlers", "data", "form"];
+const ATTRIBUTES: [&str; 8] =
+    ["tool", "resource", "prompt", "completion", "handlers", "data", "form", "config"];
 
 #[test]
 fn every_mistake_has_a_twin() {

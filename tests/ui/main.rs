@@ -24,12 +24,13 @@ const RENDERED_BY: &str = "1.95";
 
 /// Folders whose programs have one mistake each. In a program with several mistakes, or with uses of a mistaken item, the comment `//
 /// mistake` marks each line with an error.
-const AREAS: [&str; 21] = [
+const AREAS: [&str; 22] = [
     "argument",
     "async",
     "attribute",
     "cfg",
     "completion",
+    "config",
     "data",
     "form",
     "items",

@@ -1,5 +1,6 @@
 //! Rules that concern several keys, or a key and the function. The parser of a single key cannot check them.
 
+mod config;
 mod handlers;
 mod keys;
 mod params;
@@ -9,6 +10,7 @@ mod types;
 use crate::errors::Errors;
 use crate::item::Item;
 
+pub(crate) use config::config;
 pub(crate) use handlers::{check as handlers, completions, duplicates, shared};
 pub(crate) use params::refused_by_rustc;
 pub(crate) use types::{data, form, schema};

@@ -1,5 +1,6 @@
 //! Code generation. The phase `check` has already found all mistakes in the model, so this phase reports no errors.
 
+pub(crate) mod config;
 pub(crate) mod data;
 mod definition;
 pub(crate) mod form;

@@ -1,5 +1,6 @@
 //! Models of what the author wrote: functions, impl blocks, forms and types. They borrow the syntax trees of syn.
 
+pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod form;
 pub(crate) mod function;

@@ -5,7 +5,7 @@ use super::conditions::{Asks, Count, Policy, Rate, Scopes};
 use super::grammar::{Given, keys, read, usage};
 use super::nested::{Cache, Icon, Metadata, Task};
 use super::number::{Duration, Len, Order, Pattern, Priority, Range, Size, SizeExpr};
-use super::tables::Table;
+use super::tables::{CONFIG_FIELD, Table};
 use super::text::{Audience, CratePath, Expression, Flag, NonBlank, SchemaForm, Text, With};
 use crate::errors::Errors;
 use syn::parse::{ParseStream, Parser as _};
@@ -84,6 +84,37 @@ keys! {
     }
 }
 
+keys! {
+    /// The keys of `#[config]` on a struct.
+    struct ConfigKeys {
+        env: Option<Given<NonBlank>>,
+        crate_path = "crate": Option<Given<CratePath>>,
+    }
+}
+
+keys! {
+    /// The keys of `#[config(…)]` on a field.
+    struct ConfigFieldKeys {
+        name: Option<Given<NonBlank>>,
+        env: Option<Given<NonBlank>>,
+        default: Option<Given<DefaultValue>>,
+        secret: Option<Given<Flag>>,
+    }
+}
+
+/// Reads `#[config(…)]` on a field.
+pub(crate) fn read_config(keys: &mut ConfigFieldKeys, attr: &Attribute, errors: &Errors) {
+    let Meta::List(list) = &attr.meta else {
+        let message = "write `#[config(key = value)]`, such as `#[config(default = 1)]`, or remove the attribute";
+        return errors.at(attr.path().span(), message);
+    };
+    let all = |input: ParseStream<'_>| {
+        read(keys, input, &CONFIG_FIELD, errors);
+        Ok(())
+    };
+    errors.keep(all.parse2(list.tokens.clone()));
+}
+
 /// Reads `#[arg(…)]`. The error for an attribute without keys shows `example`.
 pub(crate) fn read_arg(
     keys: &mut ArgKeys,
@@ -127,8 +158,8 @@ mod tests {
     use super::super::grammar::Keys;
     use super::super::nested::IconKeys;
     use super::super::tables::{
-        ARG, CACHE, COMPLETION, DATA, FORM, FORM_FIELD, FORM_VARIANT, HANDLERS, ICON, ITEMS,
-        PROMPT, RATE, RESOURCE, SERVER, TASK, TOOL,
+        ARG, CACHE, COMPLETION, CONFIG, DATA, FORM, FORM_FIELD, FORM_VARIANT, HANDLERS, ICON,
+        ITEMS, PROMPT, RATE, RESOURCE, SERVER, TASK, TOOL,
     };
     use super::*;
 
@@ -143,6 +174,8 @@ mod tests {
         check::<ItemKeys>(&[TOOL, RESOURCE, PROMPT, COMPLETION, HANDLERS, DATA, FORM, ITEMS]);
         check::<ArgKeys>(&[ARG, FORM_FIELD, FORM_VARIANT]);
         check::<ServerKeys>(&[SERVER]);
+        check::<ConfigKeys>(&[CONFIG]);
+        check::<ConfigFieldKeys>(&[CONFIG_FIELD]);
         check::<IconKeys>(&[ICON]);
         check::<Cache>(&[CACHE]);
         check::<Task>(&[TASK]);

@@ -104,6 +104,36 @@ pub(crate) const FORM: Table = Table {
     ),
 };
 
+/// The keys of `#[config]` on a struct.
+pub(crate) const CONFIG: Table = Table {
+    owner: "#[config]",
+    names: names![env crate],
+    refused: &[
+        ("prefix", "write `env`, as in `#[config(env = \"FILES\")]`"),
+        ("name", "each field has an option of its own, so write it on the field"),
+        ("default", "each field has a default of its own, so write it on the field"),
+        ("secret", "each field is secret or not, so write it on the field"),
+    ],
+    hint: None,
+};
+
+pub(crate) const CONFIG_FIELD: Table = Table {
+    owner: "#[config] on a field",
+    names: names![name env default secret],
+    refused: &[
+        ("description", "write a doc comment above the field"),
+        ("short", "options have no short form; remove it"),
+        ("long", "write `name`, as in `#[config(name = \"folder\")]`"),
+        ("optional", "make the type of the field an `Option`, or write `default = …`"),
+        (
+            "required",
+            "a field is required unless it has a `default`, or its type is `Option`, `Vec` or `bool`; remove it",
+        ),
+        ("range", "read a type of your own, whose `FromStr` checks the value; remove it"),
+    ],
+    hint: None,
+};
+
 pub(crate) const ITEMS: Table =
     Table { owner: "items!", names: names![crate], refused: &[], hint: None };
 
@@ -174,8 +204,19 @@ pub(crate) const RATE: Table =
     Table { owner: "rate", names: names![burst], refused: &[], hint: None };
 
 /// Tables to search for a key that belongs to another attribute.
-pub(crate) const ALL: [&Table; 10] =
-    [&TOOL, &RESOURCE, &PROMPT, &ARG, &FORM, &FORM_FIELD, &SERVER, &CACHE, &TASK, &RATE];
+pub(crate) const ALL: [&Table; 11] = [
+    &TOOL,
+    &RESOURCE,
+    &PROMPT,
+    &ARG,
+    &FORM,
+    &FORM_FIELD,
+    &SERVER,
+    &CACHE,
+    &TASK,
+    &RATE,
+    &CONFIG_FIELD,
+];
 
 #[cfg(test)]
 mod tests {
@@ -243,6 +284,8 @@ mod tests {
         check(&docs("prompt"), &[&PROMPT, &ARG]);
         check(&docs("completion"), &[&COMPLETION]);
         check(&docs("data"), &[&DATA]);
+        check(&docs("config"), &[&CONFIG, &CONFIG_FIELD]);
+        check(&docs("config"), &[&CONFIG_FIELD, &CONFIG]);
         check(HANDLERS_PAGE, &[&HANDLERS]);
         check(FORM_PAGE, &[&FORM, &FORM_FIELD, &FORM_VARIANT]);
         check(FORM_PAGE, &[&FORM_FIELD, &FORM, &FORM_VARIANT]);

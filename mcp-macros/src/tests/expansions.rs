@@ -30,7 +30,7 @@ macro_rules! expansions {
 expansions! {
     tool tool_without_parameters tool_blocking tool_spread tool_all_keys tool_renamed_crate tool_configured
     tool_docs_included tool_lifetimes resource resource_template prompt completion
-    handlers server_expression items data data_enum data_held form form_enum form_enum_names
+    config handlers server_expression items data data_enum data_held form form_enum form_enum_names
     schema_struct schema_enum schema_choice schema_generic schema_newtype
 }
 
@@ -45,6 +45,7 @@ fn generated_code_with_another_crate_never_names_ours() {
         "#[derive(Schema)] #[mcp(crate = \"facade::mcp\")] struct S<'a> { a: &'a str }",
         "#[form(crate = facade::mcp)] struct S { #[arg(default = \"x\", len(..=3))] a: String }",
         "#[form(crate = facade::mcp)] enum E { A }",
+        "#[config(crate = facade::mcp, env = \"X\")] struct S { #[config(default = 1)] a: u8 }",
         "#[derive(Schema)] #[mcp(crate = \"facade::mcp\")] enum E<T> { A { b: T }, C }",
         "server!(crate = facade::mcp, icon = \"x\")",
         "items![crate = facade::mcp, a]",

@@ -42,6 +42,7 @@ enum Entry {
     Data,
     Form,
     Schema,
+    Config,
 }
 
 impl Entry {
@@ -50,6 +51,7 @@ impl Entry {
             "handlers" => Some(Self::Handlers),
             "data" => Some(Self::Data),
             "form" => Some(Self::Form),
+            "config" => Some(Self::Config),
             "derive" => Some(Self::Schema),
             word => Kind::ALL.into_iter().find(|all| all.word() == word).map(Self::Function),
         }
@@ -62,6 +64,7 @@ impl Entry {
             Self::Data => entry::data(attr, item),
             Self::Form => entry::form(attr, item),
             Self::Schema => entry::schema(item),
+            Self::Config => entry::config(attr, item),
         }
     }
 }

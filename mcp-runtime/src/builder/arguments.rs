@@ -1,9 +1,17 @@
 //! Argument types of the settings: lists of items, sizes, and the closures of `setup`. The traits exist only for better compiler errors.
 //! Authors of servers never name them, so the documentation hides them.
 
-use std::{any::TypeId, fmt, panic::Location};
+use std::{
+    any::{TypeId, type_name},
+    fmt,
+    panic::Location,
+};
 
-use crate::{call::extract::Shared, call::reply::IntoFailure, catalog::Handle};
+use crate::{
+    call::extract::{Shared, State},
+    call::reply::IntoFailure,
+    catalog::Handle,
+};
 
 /// Location in the user's code at which a setting is called.
 #[derive(Clone, Copy, Debug)]
@@ -66,22 +74,36 @@ pub fn items(list: &[Named]) -> Items {
     Items { named: list.to_vec(), place: CallSite::here() }
 }
 
-/// Closure for [`setup`](crate::Builder::setup): `async || …` or `async |server: Handle| …`.
+/// Closure for [`setup`](crate::Builder::setup): `async || …`, `async |server: Handle| …` or `async |config: State<Config>| …`.
 ///
 /// `A` stands for the parameters of the closure. The compiler infers it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`setup` takes an `async` closure with nothing or a `Handle` as its parameter",
+    message = "`setup` takes an `async` closure with nothing, a `State<T>` or a `Handle` as its parameter",
     label = "not such a closure",
-    note = "write `.setup(async || Db::open().await)` or `.setup(async |server: Handle| …)`"
+    note = "write `.setup(async || Db::open().await)`, `.setup(async |config: State<Config>| …)` or `.setup(async |server: Handle| …)`"
 )]
 pub trait Setup<A> {
     #[doc(hidden)]
     type Future;
     #[doc(hidden)]
     const TAKES_HANDLE: bool;
+    /// Returns the types of the state that the closure takes.
     #[doc(hidden)]
-    fn begin(self, handle: Handle) -> Self::Future;
+    fn takes() -> Vec<(TypeId, &'static str)> {
+        Vec::new()
+    }
+    #[doc(hidden)]
+    fn begin(self, handle: Handle) -> Result<Self::Future, String>;
+}
+
+/// Returns the state for a closure of `setup`.
+fn existing<T: Shared>(handle: &Handle) -> Result<State<T>, String> {
+    handle.state().ok_or_else(|| format!("there is no state of type `{}` yet", type_name::<T>()))
+}
+
+fn taken<T: Shared>() -> (TypeId, &'static str) {
+    (TypeId::of::<T>(), type_name::<T>())
 }
 
 #[diagnostic::do_not_recommend]
@@ -89,8 +111,8 @@ impl<F: FnOnce() -> R, R> Setup<()> for F {
     type Future = R;
     const TAKES_HANDLE: bool = false;
 
-    fn begin(self, _: Handle) -> R {
-        self()
+    fn begin(self, _: Handle) -> Result<R, String> {
+        Ok(self())
     }
 }
 
@@ -99,8 +121,52 @@ impl<F: FnOnce(Handle) -> R, R> Setup<(Handle,)> for F {
     type Future = R;
     const TAKES_HANDLE: bool = true;
 
-    fn begin(self, handle: Handle) -> R {
-        self(handle)
+    fn begin(self, handle: Handle) -> Result<R, String> {
+        Ok(self(handle))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: FnOnce(State<T>) -> R, R, T: Shared> Setup<(State<T>,)> for F {
+    type Future = R;
+    const TAKES_HANDLE: bool = false;
+
+    fn takes() -> Vec<(TypeId, &'static str)> {
+        vec![taken::<T>()]
+    }
+
+    fn begin(self, handle: Handle) -> Result<R, String> {
+        Ok(self(existing(&handle)?))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: FnOnce(State<T>, State<U>) -> R, R, T: Shared, U: Shared> Setup<(State<T>, State<U>)>
+    for F
+{
+    type Future = R;
+    const TAKES_HANDLE: bool = false;
+
+    fn takes() -> Vec<(TypeId, &'static str)> {
+        vec![taken::<T>(), taken::<U>()]
+    }
+
+    fn begin(self, handle: Handle) -> Result<R, String> {
+        Ok(self(existing(&handle)?, existing(&handle)?))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: FnOnce(State<T>, Handle) -> R, R, T: Shared> Setup<(State<T>, Handle)> for F {
+    type Future = R;
+    const TAKES_HANDLE: bool = true;
+
+    fn takes() -> Vec<(TypeId, &'static str)> {
+        vec![taken::<T>()]
+    }
+
+    fn begin(self, handle: Handle) -> Result<R, String> {
+        Ok(self(existing(&handle)?, handle))
     }
 }
 

@@ -1,6 +1,6 @@
 //! `build`, which returns a server that has passed its checks, and methods that only run the checks.
 
-use std::sync::Arc;
+use std::{any::TypeId, collections::HashSet, sync::Arc};
 
 use super::{
     check::{self, CheckDepth},
@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     catalog::{Catalog, Snapshot},
+    config::{self, ConfigDef, ConfigPlan},
     dispatch::ItemRights,
     error::BuildError,
     limits::SharedLimits,
@@ -39,7 +40,9 @@ impl Builder {
     /// ```
     pub fn build(mut self) -> Result<Server, BuildError> {
         let mut found = check::entries(&self, CheckDepth::Start);
-        fail_unless_empty(self.own_problems().chain(found.problems).collect())?;
+        let config = self.config_plan(&found.states);
+        let problems = self.own_problems().chain(found.problems).chain(config.problems());
+        fail_unless_empty(problems.chain(self.taken_too_early()).collect())?;
         let shared_limits = self.shared_limits()?;
         if let Some(limits) = &shared_limits {
             found.entries.iter_mut().for_each(|entry| entry.share_gate(limits));
@@ -58,6 +61,7 @@ impl Builder {
             catalog,
             states: self.states,
             setups: self.setups,
+            config,
             setups_may_add_items: self.setups_may_add_items,
             nothing_to_serve: found.nothing_to_serve,
             shutdowns: self.shutdowns,
@@ -139,7 +143,59 @@ impl Builder {
     /// Returns the problems of the settings and of the items.
     fn all_problems(&mut self, depth: CheckDepth) -> Vec<String> {
         let found = check::entries(self, depth);
-        self.own_problems().chain(found.problems).collect()
+        let config = self.config_plan(&found.states).problems();
+        let own = self.own_problems().chain(found.problems).chain(config);
+        own.chain(self.taken_too_early()).collect()
+    }
+}
+
+/// Structs with `#[config]` that the server knows, and the state that closures of `setup` take.
+impl Builder {
+    /// Returns the plan for the command line, which knows no items yet.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn declared_config(&self) -> ConfigPlan {
+        self.config_plan(&HashSet::new())
+    }
+
+    /// Returns the plan to read the structs of this server. `states` are the types that its items need.
+    pub(super) fn config_plan(&self, states: &HashSet<TypeId>) -> ConfigPlan {
+        let structs = config::registered().filter_map(|def| {
+            let id = def.id();
+            let is_needed = states.contains(&id) || self.taken.iter().any(|taken| taken.id == id);
+            let is_given = self.promised.iter().any(|promised| promised.id == id);
+            (!is_given && (is_needed || self.has_config(def))).then_some((def, is_needed))
+        });
+        ConfigPlan::new(&self.identity.name, structs, self.given.clone())
+    }
+
+    /// Whether the options of the struct belong to this server, because it serves the crate of the struct. A server with a list of items may
+    /// have items of each crate.
+    fn has_config(&self, def: &ConfigDef) -> bool {
+        let is_served = |name: &str| self.with.iter().any(|(with, _)| *with == name);
+        self.items.is_some()
+            || def.origin.package == self.identity.package
+            || is_served(def.origin.crate_name())
+    }
+
+    /// Returns the problems of closures that take state which does not exist yet.
+    pub(super) fn taken_too_early(&self) -> Vec<String> {
+        let is_config = |id: TypeId| config::registered().any(|def| def.id() == id);
+        let early = self.taken.iter().filter(|taken| !taken.is_promised);
+        let early = early.filter(|taken| {
+            // A struct with `#[config]` exists before each `setup`, unless another `setup` creates it.
+            match self.promised.iter().find(|promised| promised.id == taken.id) {
+                Some(promised) => promised.is_made_by_setup,
+                None => !is_config(taken.id),
+            }
+        });
+        let problem = early.map(|taken| {
+            format!(
+                "`.setup(…)` at {}: there is no state of type `{}` yet: call the `.state(…)` or `.setup(…)` that creates it before, or write \
+                 `#[config]` above the type",
+                taken.place, taken.name
+            )
+        });
+        problem.collect()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::{
     call::context::{Cancel, Progress},
     call::extract::{ArgumentSource, Client, Elicit, ItemParams, Requirements, Roots, Sample},
     catalog::{Entry, EntryKind, Handle, PromptArgument, ToolEntry},
+    config,
     item::{Completer, template::UriTemplate},
     model::{Meta, check_meta_key, check_tool_name},
     registry::{self, ItemDef, KindDef},
@@ -40,6 +41,8 @@ pub(super) struct CheckedItems {
     shapes: Vec<Option<Shape>>,
     pub(super) problems: Vec<String>,
     pub(super) needs_handle: bool,
+    /// Types of all shared state that the items need.
+    pub(super) states: HashSet<TypeId>,
     /// Problem of a server without items whose `setup` may still add some.
     pub(super) nothing_to_serve: Option<String>,
 }
@@ -67,6 +70,7 @@ pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
             }
         };
         found.needs_handle |= params.needs.handle;
+        found.states.extend(params.needs.states.iter().map(|(id, _)| *id));
         missing.look(builder, def, &params.needs);
         check_item(def, &params, &mut found.problems);
         for function in completions_of(def, &params, &by_identity, &mut found.problems) {
@@ -290,6 +294,7 @@ impl MissingState {
             .states
             .iter()
             .filter(|(id, _)| !builder.promised.iter().any(|state| state.id == *id))
+            .filter(|(id, _)| !config::registered().any(|def| def.id() == *id))
         {
             let place = def.origin.to_string();
             match self.0.iter_mut().find(|missing| missing.0 == id) {

@@ -18,6 +18,7 @@ use crate::{
     call::context::{Context, States},
     call::extract::Shared,
     catalog::PageSizes,
+    config::GivenValues,
     dispatch::{Around, CallSettings, Next, OperationCall},
     limits::{Limits, RateConfig},
     model::{Icon, Outcome, Rate},
@@ -77,6 +78,10 @@ pub struct Builder {
     /// State types that handlers can rely on, because `state` or `setup` provides them.
     pub(super) promised: Vec<PromisedState>,
     pub(super) setups: Vec<StateSetup>,
+    /// State that closures of `setup` take.
+    pub(super) taken: Vec<TakenState>,
+    /// Values of `#[config]` structs that were given on the command line. `None` if the server has none.
+    pub(crate) given: Option<GivenValues>,
     pub(super) shutdowns: Vec<ShutdownHook>,
     pub(super) around: Option<(Around, CallSite)>,
     pub(super) settings: CallSettings,
@@ -101,6 +106,17 @@ pub(super) struct PromisedState {
     pub(super) id: TypeId,
     pub(super) name: &'static str,
     pub(super) place: CallSite,
+    /// Whether a closure of `setup` creates the state.
+    pub(super) is_made_by_setup: bool,
+}
+
+/// Type of a state that a closure of `setup` takes.
+pub(super) struct TakenState {
+    pub(super) id: TypeId,
+    pub(super) name: &'static str,
+    pub(super) place: CallSite,
+    /// Whether the state exists before this `setup` runs.
+    pub(super) is_promised: bool,
 }
 
 impl fmt::Debug for Builder {
@@ -123,6 +139,8 @@ pub fn builder(identity: Identity) -> Builder {
         states: States::default(),
         promised: Vec::new(),
         setups: Vec::new(),
+        taken: Vec::new(),
+        given: None,
         shutdowns: Vec::new(),
         around: None,
         settings: CallSettings::default(),
@@ -263,8 +281,9 @@ impl Builder {
 
     /// Adds an `async` closure that creates shared state when the server starts.
     ///
-    /// The closure runs once, before the first message is read, and may take the server's [`Handle`](crate::Handle). If the closure fails,
-    /// the server does not start. Can be called several times, once for each type of state. Closures that return `Ok(())` create no state.
+    /// The closure runs once, before the first message is read. It may take the server's [`Handle`](crate::Handle), and state that exists
+    /// already: `State<Config>` of a struct with [`#[config]`](macro@crate::prelude::config), or `State<T>` of an earlier `setup` or
+    /// [`state`](Self::state). If the closure fails, the server does not start. Can be called several times, once for each type of state. Closures that return `Ok(())` create no state.
     /// For state that exists already, use [`state`](Self::state).
     ///
     /// ```
@@ -280,6 +299,27 @@ impl Builder {
     ///
     /// let server = mcp_runtime::server!().setup(async || Db::open().await);
     /// ```
+    ///
+    /// ```
+    /// use mcp_runtime::prelude::*;
+    ///
+    /// #[config]
+    /// struct Config {
+    ///     /// Address of the database
+    ///     database_url: String,
+    /// }
+    ///
+    /// struct Pool(String);
+    ///
+    /// impl Pool {
+    ///     async fn connect(url: &str) -> Result<Self> {
+    ///         Ok(Self(url.to_owned()))
+    ///     }
+    /// }
+    ///
+    /// let server = mcp_runtime::server!()
+    ///     .setup(async |config: State<Config>| Pool::connect(&config.database_url).await);
+    /// ```
     #[must_use]
     #[track_caller]
     pub fn setup<A, F>(mut self, setup: F) -> Self
@@ -287,12 +327,16 @@ impl Builder {
         F: Setup<A> + Send + 'static,
         F::Future: Opening<Made: Made, Waiting: Send + 'static>,
     {
+        for (id, name) in F::takes() {
+            let is_promised = self.promised.iter().any(|promised| promised.id == id);
+            self.taken.push(TakenState { id, name, place: CallSite::here(), is_promised });
+        }
         self.promise::<<<F::Future as Opening>::Made as Made>::State>("setup");
         self.setups_may_add_items |= F::TAKES_HANDLE;
         self.setups.push(Box::new(move |handle| {
-            let made = setup.begin(handle).wait();
+            let made = setup.begin(handle).map(Opening::wait);
             Box::pin(async move {
-                let state = made.await.state()?;
+                let state = made?.await.state()?;
                 Ok(Box::new(|states: &mut States| states.insert(state)) as StateInsert)
             })
         }));
@@ -305,6 +349,7 @@ impl Builder {
             id: TypeId::of::<T>(),
             name: type_name::<T>(),
             place: CallSite::here(),
+            is_made_by_setup: method == "setup",
         };
         // A `setup` that makes no state returns `()`, and a server may have several of them.
         let is_unit = state.id == TypeId::of::<()>();

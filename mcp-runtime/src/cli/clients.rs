@@ -6,11 +6,14 @@ use std::{
 };
 
 use mcp_runtime_contract::suggest::nearest;
-use mcp_runtime_workbench::{ClientApp, Home, Launch, Scope, ServerEntry, difference};
+use mcp_runtime_workbench::{
+    ClientApp, Home, Launch, Scope, ServerEntry, Variable, VariableValue, difference,
+};
 
 use super::{
     command::{CommandWords, print},
     exit::CommandError,
+    settings::{EntryOptions, EntryVariable},
 };
 use crate::builder::Builder;
 
@@ -36,6 +39,7 @@ pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), Comman
     let entry = words.entry(&builder)?;
     let text = words.client.add(&entry, "").map_err(CommandError::failure)?;
     warn_of_debug_build(&words);
+    note_what_is_missing(&words, &entry, &text);
     print(&text);
     Ok(())
 }
@@ -50,6 +54,7 @@ pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), Comma
     let new =
         new.map_err(|why| CommandError::failure(format_args!("{}: {why}", file.display())))?;
     warn_of_debug_build(&words);
+    note_what_is_missing(&words, &entry, &new);
     change(&words, &file, old.as_deref(), &new)
 }
 
@@ -130,8 +135,19 @@ impl ClientWords {
                     "`{url}` is no URL of a server: give one such as `http://127.0.0.1:8000/mcp`"
                 )));
             }
+            Some(url) if builder.given.as_ref().is_some_and(|given| !given.is_empty()) => {
+                return Err(CommandError::usage(format!(
+                    "a client passes no options to a server that it reaches by `--url {url}`"
+                )));
+            }
             Some(url) => Launch::Http { url: url.clone() },
-            None => Launch::Process { command: program()?, args: self.args.clone() },
+            None => {
+                let EntryOptions { mut args, variables } = EntryOptions::of(builder)?;
+                args.extend(self.args.iter().cloned());
+                let name = self.name(builder);
+                let env = variables.into_iter().map(|variable| variable.of_server(&name));
+                Launch::Process { command: program()?, args, env: env.collect() }
+            }
         };
         Ok(ServerEntry { name: self.name(builder), launch })
     }
@@ -177,6 +193,45 @@ fn program() -> Result<String, CommandError> {
     path.map_err(|path| {
         CommandError::failure(format_args!("the path of this program is not Unicode: {path:?}"))
     })
+}
+
+impl EntryVariable {
+    fn of_server(self, server: &str) -> Variable {
+        let value = match self.text {
+            Some(text) if !self.is_secret => VariableValue::Text(text),
+            text => VariableValue::Asked {
+                id: format!("{server}-{}", self.option),
+                description: self.about,
+                is_secret: self.is_secret,
+                is_placeholder: text.is_none(),
+                otherwise: text.unwrap_or_else(|| placeholder(&self.name)),
+            },
+        };
+        Variable { name: self.name, value }
+    }
+}
+
+/// Returns the text that marks the place of a value.
+fn placeholder(variable: &str) -> String {
+    format!("<{variable}>")
+}
+
+/// Names the variables whose values are not in the new text of a file.
+fn note_what_is_missing(words: &ClientWords, entry: &ServerEntry, new: &str) {
+    let Launch::Process { env, .. } = &entry.launch else { return };
+    for Variable { name, value } in env {
+        if !matches!(value, VariableValue::Asked { .. }) {
+            continue;
+        }
+        if words.client.asks() {
+            eprintln!("note: {} asks for `{name}` when it starts the server", words.client.title());
+        } else if new.contains(&placeholder(name)) {
+            eprintln!(
+                "note: `{name}` has no value yet: replace `{}` in the entry",
+                placeholder(name)
+            );
+        }
+    }
 }
 
 /// Warns if clients would start a build that the next `cargo build` changes, and that is slow.

@@ -13,6 +13,7 @@ mod manifest;
 mod person;
 mod questions;
 mod run;
+mod settings;
 mod show;
 mod status;
 mod trial;

@@ -10,12 +10,15 @@ use super::{
     command::{Command, CommandOption, CommandWords, print},
     exit::{CommandError, Exit, ExitStatus},
     http::{self, HttpOptions},
-    manifest, questions, show, trial,
+    manifest, questions,
+    settings::OwnOptions,
+    show, trial,
 };
 #[cfg(feature = "workbench")]
 use super::{clients, complete};
 use crate::{
     builder::{Builder, CallSite},
+    config::GivenValues,
     model::ListKind,
 };
 
@@ -164,7 +167,9 @@ impl Builder {
     /// handler. Over stdio `on_shutdown` does not run in that case. If stdin is neither a pipe nor a socket, only SIGTERM ends a server
     /// with such a handler. On Windows the server ends when the handler ends.
     ///
-    /// A program with options of its own removes them from the arguments, and passes the others to [`run_from`](Self::run_from).
+    /// **Options of your own** are the fields of a struct with [`#[config]`](macro@crate::prelude::config). They stand before the command.
+    /// Words after `--` are left to the program, unless a command stands before them. A program with a parser of its own passes the
+    /// arguments that it leaves to the server to [`run_from`](Self::run_from).
     #[track_caller]
     pub fn run(self) -> Exit {
         self.run_with(std::env::args_os().skip(1).collect())
@@ -172,7 +177,8 @@ impl Builder {
 
     /// Runs the command line of the server with these arguments, instead of those of the process. Otherwise like [`run`](Self::run).
     ///
-    /// Use it in a program that has options of its own. `arguments` are those that the program leaves to the server, without the name of
+    /// Use it in a program that has a parser of its own. Other options are declared with
+    /// [`#[config]`](macro@crate::prelude::config). `arguments` are those that the program leaves to the server, without the name of
     /// the program: a command such as `list`, `--http`, or nothing to serve stdio.
     ///
     /// ```no_run
@@ -201,13 +207,14 @@ impl Builder {
     }
 
     #[track_caller]
-    fn run_with(self, arguments: Vec<OsString>) -> Exit {
+    fn run_with(mut self, arguments: Vec<OsString>) -> Exit {
         #[cfg(feature = "client-log")]
         crate::observe::install();
         let place = CallSite::here();
         let result = if tokio::runtime::Handle::try_current().is_ok() {
             Err(CommandError::failure(format_args!("`.run()` at {place}: {ON_A_RUNTIME}")))
         } else if arguments.is_empty() {
+            self.given = Some(GivenValues::new());
             self.run_stdio()
         } else {
             self.command(arguments)
@@ -227,18 +234,25 @@ impl Builder {
         crate::transport::stdio::run(server).map_err(CommandError::failure)
     }
 
-    fn command(self, arguments: Vec<OsString>) -> Result<(), CommandError> {
+    fn command(mut self, arguments: Vec<OsString>) -> Result<(), CommandError> {
+        let mut own = OwnOptions::of(&self);
         let mut texts = Vec::new();
         let mut http = HttpOptions::default();
         let mut parser = lexopt::Parser::from_args(arguments);
-        while let Some(argument) =
-            parser.next().map_err(|error| CommandError::usage(error.to_string()))?
+        // Words after `--` belong to the program.
+        while !is_end(&mut parser)
+            && let Some(argument) =
+                parser.next().map_err(|error| CommandError::usage(error.to_string()))?
         {
             use lexopt::Arg::{Long, Short, Value};
             match argument {
                 Long(option) if HttpOptions::knows(option) => {
                     let option = option.to_owned();
                     http.take(&option, &mut parser)?;
+                }
+                Long(option) if own.knows(option) => {
+                    let option = option.to_owned();
+                    own.take(&option, &mut parser)?;
                 }
                 Long("help") | Short('h') => texts.insert(0, "help".to_owned()),
                 Long("version") | Short('V') => texts.insert(0, "version".to_owned()),
@@ -261,12 +275,17 @@ impl Builder {
                     }
                 }
                 other => {
-                    return Err(unknown_option(&option_name(&other)));
+                    return Err(unknown_option(&option_name(&other), &own));
                 }
             }
         }
+        if let Some((command, words)) = texts.split_first() {
+            own.check_place(command, words)?;
+        }
+        self.given = Some(own.into_given());
         match (http.chosen()?, texts.first().map(String::as_str)) {
             (Some(chosen), None) => return chosen.run(self),
+            (None, None) => return self.run_stdio(),
             (None, _) | (Some(_), Some("help" | "version")) => {}
             (Some(_), Some(command)) => {
                 return Err(CommandError::usage(format!(
@@ -275,7 +294,7 @@ impl Builder {
             }
         }
         let mut words = texts.into_iter();
-        let name = words.next().ok_or_else(|| CommandError::usage("no command; see `help`"))?;
+        let name = words.next().unwrap_or_default();
         let given: Vec<String> = words.collect();
         #[cfg(not(feature = "workbench"))]
         if WORKBENCH.contains(&&*name) {
@@ -299,7 +318,8 @@ fn help(builder: Builder, _: CommandWords) -> Result<(), CommandError> {
 
 fn print_help(builder: &Builder) {
     let commands: Vec<_> = COMMANDS.iter().map(|command| (command.usage, command.about)).collect();
-    print(&show::help(&builder.identity, &commands, &options()));
+    let own = OwnOptions::of(builder).help();
+    print(&show::help(&builder.identity, &commands, &options(), &own));
 }
 
 fn version(builder: Builder, _: CommandWords) -> Result<(), CommandError> {
@@ -321,7 +341,12 @@ fn names() -> impl Iterator<Item = &'static str> {
     COMMANDS.iter().map(Command::name)
 }
 
-fn unknown_option(given: &str) -> CommandError {
+/// Whether the next word is `--`.
+fn is_end(parser: &mut lexopt::Parser) -> bool {
+    parser.try_raw_args().is_some_and(|words| words.peek().is_some_and(|word| word == "--"))
+}
+
+fn unknown_option(given: &str, own: &OwnOptions) -> CommandError {
     let hint = match given {
         "--answer" => {
             return CommandError::usage(
@@ -333,10 +358,14 @@ fn unknown_option(given: &str) -> CommandError {
         }
         _ => {
             let options = http::OPTIONS.iter().filter_map(|option| option.0.split(' ').next());
-            match nearest(given, options.chain(["--help", "--version"])) {
+            let own: Vec<String> = own.names().collect();
+            let options =
+                options.chain(["--help", "--version"]).chain(own.iter().map(String::as_str));
+            let hint = match nearest(given, options) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "see `help`".to_owned(),
-            }
+                None => "see `help`.".to_owned(),
+            };
+            format!("{hint} A field of a struct with `#[config]` declares an option")
         }
     };
     CommandError::usage(format!("unknown option `{given}`; {hint}"))

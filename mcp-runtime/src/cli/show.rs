@@ -65,6 +65,7 @@ pub(super) fn help(
     identity: &Identity,
     commands: &[(&str, &str)],
     options: &[(&str, &str)],
+    sections: &[(String, Vec<(String, String)>)],
 ) -> String {
     let mut page = format!("{} {}: an MCP server\n", identity.name, identity.version);
     if let Some(description) = &identity.description {
@@ -73,10 +74,17 @@ pub(super) fn help(
     }
     page.push_str("\nWithout arguments it serves a client on stdin and stdout.\n\n");
     let all = || commands.iter().chain(options);
-    let width = all().map(|line| line.0.chars().count()).max().unwrap_or_default();
+    let own = sections.iter().flat_map(|section| &section.1).map(|line| line.0.chars().count());
+    let width = all().map(|line| line.0.chars().count()).chain(own).max().unwrap_or_default();
     for (at, (command, what)) in all().enumerate() {
         let gap = if at == commands.len() { "\n" } else { "" };
         page.push_str(&format!("{gap}  {command:width$}  {what}\n"));
+    }
+    for (title, lines) in sections {
+        page.push_str(&format!("\n{title}\n"));
+        for (option, what) in lines {
+            page.push_str(&format!("  {option:width$}  {what}\n"));
+        }
     }
     page
 }

@@ -7,6 +7,7 @@ use crate::{
     ask::{RoundStates, StateSettings},
     call::context::{Caller, Context, Environment, States},
     catalog::{self, Catalog, Handle, HandleSource},
+    config::ConfigPlan,
     dispatch::{Around, CallSettings, Dispatcher, ItemRights},
     error::{BuildError, ServeError},
     limits::Limits,
@@ -50,6 +51,8 @@ pub struct Server {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) states: States,
     pub(crate) setups: Vec<StateSetup>,
+    /// Structs with `#[config]` that the server reads when it starts.
+    pub(crate) config: ConfigPlan,
     /// Whether a `setup` takes the handle, with which it may add items.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) setups_may_add_items: bool,
@@ -129,6 +132,7 @@ impl Server {
     }
 
     pub(crate) async fn start(mut self) -> Result<Started, ServeError> {
+        self.read_config().map_err(ServeError::Config)?;
         self.open_store().await?;
         let node = join(self.store.clone()).await?;
         self.set_up().await.map_err(ServeError::Setup)?;
@@ -166,7 +170,11 @@ impl Server {
         if !self.setups_may_add_items {
             return Ok((self.start_bare(), None));
         }
-        match self.set_up().await {
+        let set_up = match self.read_config() {
+            Ok(()) => self.set_up().await,
+            Err(problem) => Err(problem),
+        };
+        match set_up {
             Ok(()) => {
                 self.check_items()?;
                 Ok((self.started(), None))
@@ -183,6 +191,10 @@ impl Server {
             }
             _ => Ok(()),
         }
+    }
+
+    fn read_config(&mut self) -> Result<(), String> {
+        std::mem::take(&mut self.config).read(&mut self.states)
     }
 
     /// Runs the closures of `setup`, each with a handle that knows the state of the preceding ones.

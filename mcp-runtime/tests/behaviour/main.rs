@@ -23,6 +23,7 @@ mod blocking;
 mod callers;
 mod cancellation;
 mod completion;
+mod config;
 mod constraints;
 mod faulty_store;
 mod groups;

@@ -1,6 +1,7 @@
 //! All kinds of legal programs, compiled under the strictest lints and built into a server.
 
 mod aliases;
+mod config;
 mod configured;
 mod data_types;
 mod documented;

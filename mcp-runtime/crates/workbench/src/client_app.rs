@@ -82,6 +82,11 @@ impl ClientApp {
         }
     }
 
+    /// Whether the file of the client can name values that the client asks its user for, instead of the values themselves.
+    pub fn asks(self) -> bool {
+        self == Self::VsCode
+    }
+
     /// Returns the client with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|client| client.name() == name)

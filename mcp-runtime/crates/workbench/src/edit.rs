@@ -17,7 +17,10 @@ impl ClientApp {
     pub fn add(self, entry: &ServerEntry, text: &str) -> Result<String, EditError> {
         let members = entry.members(self).ok_or(EditError::NoHttp(self))?;
         match self.form() {
-            FileForm::Json => json_file::add(text, self.list(), &entry.name, members),
+            FileForm::Json => {
+                let text = json_file::add(text, self.list(), &entry.name, members)?;
+                json_file::add_questions(text, &entry.questions(self))
+            }
             FileForm::Toml => toml_file::add(text, self.list(), &entry.name, members),
             FileForm::Yaml => yaml_file::add(text, self.list(), &entry.name, members),
         }
@@ -29,7 +32,10 @@ impl ClientApp {
     /// Fails if the text is not valid, or if its list of servers is something else.
     pub fn remove(self, name: &str, text: &str) -> Result<Option<String>, EditError> {
         match self.form() {
-            FileForm::Json => json_file::remove(text, self.list(), name),
+            FileForm::Json => {
+                let removed = json_file::remove(text, self.list(), name)?;
+                removed.map(|new| json_file::remove_questions(text, new)).transpose()
+            }
             FileForm::Toml => toml_file::remove(text, self.list(), name),
             FileForm::Yaml => yaml_file::remove(text, self.list(), name),
         }

@@ -22,12 +22,67 @@ pub enum Launch {
         command: String,
         /// Arguments of the program.
         args: Vec<String>,
+        /// Environment variables of the program.
+        env: Vec<Variable>,
     },
     /// The client connects to a running server over HTTP.
     Http {
         /// URL of the endpoint.
         url: String,
     },
+}
+
+/// Environment variable that a client sets for the program.
+#[derive(Clone)]
+pub struct Variable {
+    /// Name of the variable.
+    pub name: String,
+    /// Its value.
+    pub value: VariableValue,
+}
+
+/// Value of an environment variable.
+#[derive(Clone)]
+pub enum VariableValue {
+    /// A text that is written into the file.
+    Text(String),
+    /// A value that the client asks its user for, if it can. The file of another client gets the text of `otherwise`.
+    Asked {
+        /// Name of the question, which is unique in the file.
+        id: String,
+        /// Text of the question.
+        description: String,
+        /// Whether the client hides and protects the value.
+        is_secret: bool,
+        /// Value for clients that cannot ask.
+        otherwise: String,
+        /// Whether `otherwise` only marks the place of a value. It then never replaces a value in the file.
+        is_placeholder: bool,
+    },
+}
+
+impl fmt::Debug for Variable {
+    /// Writes no value, because it may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Variable").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for VariableValue {
+    /// Writes no value, because it may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Text(_) => "Text(…)",
+            Self::Asked { .. } => "Asked { … }",
+        })
+    }
+}
+
+/// Question of a client to its user for the value of a variable.
+pub(crate) struct Question<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) is_secret: bool,
 }
 
 /// Members of an entry, in the order in which they are written.
@@ -40,6 +95,24 @@ pub(crate) enum Member {
     Texts(Vec<String>),
     Number(u32),
     Flag(bool),
+    /// Variables by name. Other variables of an entry that is replaced stay.
+    Variables(Vec<EntryVariable>),
+}
+
+/// Variable as a file has it.
+#[derive(Clone)]
+pub(crate) struct EntryVariable {
+    pub(crate) name: String,
+    pub(crate) text: String,
+    /// Whether the text only marks the place of a value, and so never replaces one.
+    pub(crate) is_placeholder: bool,
+}
+
+impl fmt::Debug for EntryVariable {
+    /// Writes no value, because it may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EntryVariable").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 /// Keys that say how a client reaches a server. An entry that is replaced loses those of them that its successor lacks, and keeps all other
@@ -81,9 +154,14 @@ impl ServerEntry {
             _ => Vec::new(),
         };
         match &self.launch {
-            Launch::Process { command, args } => {
+            Launch::Process { command, args, env } => {
                 let key = if client == Goose { "cmd" } else { "command" };
                 members.extend([text(key, command), ("args", Member::Texts(args.clone()))]);
+                if !env.is_empty() {
+                    let key = if client == Goose { "envs" } else { "env" };
+                    let env = env.iter().map(|variable| variable.written(client));
+                    members.push((key, Member::Variables(env.collect())));
+                }
             }
             Launch::Http { url } => {
                 let key = match client {
@@ -99,6 +177,33 @@ impl ServerEntry {
             members.push(("timeout", Member::Number(GOOSE_SECONDS)));
         }
         Some(members)
+    }
+}
+
+impl ServerEntry {
+    /// Returns the questions that the file of a client needs.
+    pub(crate) fn questions(&self, client: ClientApp) -> Vec<Question<'_>> {
+        let Launch::Process { env, .. } = &self.launch else { return Vec::new() };
+        let asked = env.iter().filter_map(|variable| match &variable.value {
+            VariableValue::Asked { id, description, is_secret, .. } => {
+                Some(Question { id, description, is_secret: *is_secret })
+            }
+            VariableValue::Text(_) => None,
+        });
+        if client.asks() { asked.collect() } else { Vec::new() }
+    }
+}
+
+impl Variable {
+    fn written(&self, client: ClientApp) -> EntryVariable {
+        let (text, is_placeholder) = match &self.value {
+            VariableValue::Text(text) => (text.clone(), false),
+            VariableValue::Asked { id, .. } if client.asks() => (format!("${{input:{id}}}"), false),
+            VariableValue::Asked { otherwise, is_placeholder, .. } => {
+                (otherwise.clone(), *is_placeholder)
+            }
+        };
+        EntryVariable { name: self.name.clone(), text, is_placeholder }
     }
 }
 

@@ -2,10 +2,10 @@
 
 use jsonc_parser::{
     ParseOptions,
-    cst::{CstInputValue, CstRootNode},
+    cst::{CstInputValue, CstNode, CstRootNode},
 };
 
-use crate::entry::{EditError, Member, Members, outdated};
+use crate::entry::{EditError, EntryVariable, Member, Members, Question, outdated};
 
 pub(crate) fn add(
     text: &str,
@@ -29,6 +29,19 @@ pub(crate) fn add(
         old.remove();
     }
     for (key, member) in members {
+        let member = match (member, old.object_value(key)) {
+            (Member::Variables(variables), Some(old)) => {
+                for EntryVariable { name, text, is_placeholder } in variables {
+                    match old.get(&name) {
+                        Some(_) if is_placeholder => {}
+                        Some(old) => old.set_value(CstInputValue::String(text)),
+                        None => drop(old.append(&name, CstInputValue::String(text))),
+                    }
+                }
+                continue;
+            }
+            (member, _) => member,
+        };
         match old.get(key) {
             Some(old) => old.set_value(input(member)),
             None => drop(old.append(key, input(member))),
@@ -67,5 +80,59 @@ fn input(member: Member) -> CstInputValue {
         }
         Member::Number(number) => CstInputValue::Number(number.to_string()),
         Member::Flag(is_set) => CstInputValue::Bool(is_set),
+        Member::Variables(variables) => {
+            let text =
+                |variable: EntryVariable| (variable.name, CstInputValue::String(variable.text));
+            CstInputValue::Object(variables.into_iter().map(text).collect())
+        }
     }
+}
+
+/// Adds questions to the list `inputs` of a file, which does not have them yet.
+pub(crate) fn add_questions(text: String, questions: &[Question<'_>]) -> Result<String, EditError> {
+    if questions.is_empty() {
+        return Ok(text);
+    }
+    let root = parse(&text)?;
+    let file = root.object_value_or_create().ok_or(EditError::NoList(""))?;
+    let inputs = file.array_value_or_create(INPUTS).ok_or(EditError::NoList(INPUTS))?;
+    for question in questions {
+        if inputs.elements().iter().any(|old| id_of(old).as_deref() == Some(question.id)) {
+            continue;
+        }
+        let text = |key: &str, text: &str| (key.to_owned(), CstInputValue::String(text.to_owned()));
+        let mut new = vec![
+            text("type", "promptString"),
+            text("id", question.id),
+            text("description", question.description),
+        ];
+        if question.is_secret {
+            new.push(("password".to_owned(), CstInputValue::Bool(true)));
+        }
+        inputs.append(CstInputValue::Object(new));
+    }
+    Ok(root.to_string())
+}
+
+/// Removes the questions that only a removed entry has used.
+pub(crate) fn remove_questions(old: &str, new: String) -> Result<String, EditError> {
+    let root = parse(&new)?;
+    let inputs = root.object_value().and_then(|file| file.array_value(INPUTS));
+    let Some(inputs) = inputs else { return Ok(new) };
+    for question in inputs.elements() {
+        let Some(id) = id_of(&question) else { continue };
+        let used = format!("${{input:{id}}}");
+        if old.contains(&used) && !new.contains(&used) {
+            question.remove();
+        }
+    }
+    Ok(root.to_string())
+}
+
+/// Key of the list of questions.
+const INPUTS: &str = "inputs";
+
+fn id_of(question: &CstNode) -> Option<String> {
+    let id = question.as_object()?.get("id")?.value()?;
+    id.as_string_lit()?.decoded_value().ok()
 }

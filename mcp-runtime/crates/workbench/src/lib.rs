@@ -3,7 +3,8 @@
 //! ```
 //! use mcp_runtime_workbench::{ClientApp, Launch, ServerEntry};
 //!
-//! let launch = Launch::Process { command: "/opt/notes".to_owned(), args: Vec::new() };
+//! let (command, args, env) = ("/opt/notes".to_owned(), Vec::new(), Vec::new());
+//! let launch = Launch::Process { command, args, env };
 //! let entry = ServerEntry { name: "notes".to_owned(), launch };
 //! let text = ClientApp::Cursor.add(&entry, "").unwrap();
 //! assert!(text.contains(r#""command": "/opt/notes""#));
@@ -22,7 +23,7 @@ mod yaml_file;
 
 pub use client_app::ClientApp;
 pub use edit::difference;
-pub use entry::{EditError, Launch, ServerEntry};
+pub use entry::{EditError, Launch, ServerEntry, Variable, VariableValue};
 pub use place::{Home, Scope};
 
 #[cfg(test)]

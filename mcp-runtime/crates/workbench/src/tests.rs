@@ -1,10 +1,36 @@
 //! The form of each client, and what stays in a file.
 
-use crate::{ClientApp, EditError, Home, Launch, Scope, ServerEntry};
+use crate::{ClientApp, EditError, Home, Launch, Scope, ServerEntry, Variable, VariableValue};
 
 fn process() -> ServerEntry {
-    let launch =
-        Launch::Process { command: "/opt/notes".to_owned(), args: vec!["--root=/data".to_owned()] };
+    let launch = Launch::Process {
+        command: "/opt/notes".to_owned(),
+        args: vec!["--root=/data".to_owned()],
+        env: Vec::new(),
+    };
+    ServerEntry { name: "notes".to_owned(), launch }
+}
+
+/// A server with a known variable, a secret, and a variable without a value.
+fn configured() -> ServerEntry {
+    let asked = |name: &str, is_secret, otherwise: &str, is_placeholder| Variable {
+        name: format!("NOTES_{}", name.to_uppercase()),
+        value: VariableValue::Asked {
+            id: format!("notes-{name}"),
+            description: format!("The {name} of all notes"),
+            is_secret,
+            otherwise: otherwise.to_owned(),
+            is_placeholder,
+        },
+    };
+    let language =
+        Variable { name: "NOTES_LANGUAGE".to_owned(), value: VariableValue::Text("no".to_owned()) };
+    let env = vec![
+        language,
+        asked("key", true, "hunter2", false),
+        asked("root", false, "<NOTES_ROOT>", true),
+    ];
+    let launch = Launch::Process { command: "/opt/notes".to_owned(), args: Vec::new(), env };
     ServerEntry { name: "notes".to_owned(), launch }
 }
 
@@ -75,6 +101,80 @@ fn each_client_has_its_own_form() {
     assert!(matches!(why, EditError::NoHttp(ClientApp::ClaudeDesktop)), "{why}");
 }
 
+/// Forms of variables, from the same sources as the forms of the entries. The page of VS Code (code.visualstudio.com/docs/copilot/reference/
+/// mcp-configuration, read on 2026-11-27) has the list `inputs`, with `promptString`, `password` and `${input:…}`.
+#[test]
+fn variables_are_in_the_entry_or_the_client_asks_for_them() {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let env = r#""env": { "NOTES_LANGUAGE": "no", "NOTES_KEY": "hunter2", "NOTES_ROOT": "<NOTES_ROOT>" }"#;
+    for client in [
+        ClientApp::ClaudeCode,
+        ClientApp::ClaudeDesktop,
+        ClientApp::Cursor,
+        ClientApp::GeminiCli,
+        ClientApp::Zed,
+        ClientApp::Windsurf,
+        ClientApp::Plain,
+    ] {
+        let text = client.add(&configured(), "").unwrap();
+        assert!(words(&text).contains(env), "{client:?}: {text}");
+    }
+    let text = ClientApp::CodexCli.add(&configured(), "").unwrap();
+    let env =
+        r#"env = { NOTES_LANGUAGE = "no", NOTES_KEY = "hunter2", NOTES_ROOT = "<NOTES_ROOT>" }"#;
+    assert!(text.contains(env), "{text}");
+    let text = ClientApp::Goose.add(&configured(), "").unwrap();
+    let env =
+        "    envs: {NOTES_LANGUAGE: \"no\", NOTES_KEY: hunter2, NOTES_ROOT: \"<NOTES_ROOT>\"}\n";
+    assert!(text.contains(env), "{text}");
+
+    let text = ClientApp::VsCode.add(&configured(), "").unwrap();
+    for part in [
+        r#""env": { "NOTES_LANGUAGE": "no", "NOTES_KEY": "${input:notes-key}", "NOTES_ROOT": "${input:notes-root}" }"#,
+        r#"{ "type": "promptString", "id": "notes-key", "description": "The key of all notes", "password": true }"#,
+        r#"{ "type": "promptString", "id": "notes-root", "description": "The root of all notes" }"#,
+    ] {
+        assert!(words(&text).contains(part), "{text}");
+    }
+    assert!(!text.contains("hunter2"), "{text}");
+    assert_eq!(ClientApp::VsCode.add(&configured(), &text).unwrap(), text);
+}
+
+#[test]
+fn a_question_goes_with_the_last_server_that_uses_it() {
+    let before = "{\n  \"inputs\": [\n    { \"type\": \"promptString\", \"id\": \"other\" }\n  ],\n  \"servers\": {\n    \"a\": { \"env\": { \"K\": \"${input:notes-key}\" } }\n  }\n}\n";
+    let added = ClientApp::VsCode.add(&configured(), before).unwrap();
+    let removed = ClientApp::VsCode.remove("notes", &added).unwrap().expect("the server");
+    assert!(removed.contains("\"notes-key\"") && !removed.contains("\"notes-root\""), "{removed}");
+    let removed = ClientApp::VsCode.remove("a", &removed).unwrap().expect("the server");
+    assert!(removed.contains("\"other\"") && !removed.contains("notes"), "{removed}");
+}
+
+#[test]
+fn a_placeholder_never_replaces_a_value_and_other_variables_stay() {
+    for (client, before) in [
+        (
+            ClientApp::Cursor,
+            r#"{"mcpServers": {"notes": {"env": {"NOTES_ROOT": "/mine", "OWN": "1", "NOTES_KEY": "old"}}}}"#,
+        ),
+        (
+            ClientApp::CodexCli,
+            "[mcp_servers.notes.env]\nNOTES_ROOT = \"/mine\"\nOWN = \"1\"\nNOTES_KEY = \"old\"\n",
+        ),
+        (
+            ClientApp::Goose,
+            "extensions:\n  notes:\n    envs:\n      NOTES_ROOT: /mine\n      OWN: \"1\"\n      NOTES_KEY: old\n",
+        ),
+    ] {
+        let once = client.add(&configured(), before).unwrap();
+        for part in ["/mine", "OWN", "hunter2", "NOTES_LANGUAGE"] {
+            assert!(once.contains(part), "{client:?}: {part}:\n{once}");
+        }
+        assert!(!once.contains("old") && !once.contains("<NOTES_ROOT>"), "{client:?}:\n{once}");
+        assert_eq!(client.add(&configured(), &once).unwrap(), once, "{client:?}");
+    }
+}
+
 /// Files with comments and servers of others.
 const JSON: &str = r#"// Settings
 {
@@ -116,7 +216,9 @@ fn a_file_is_the_same_after_a_server_was_added_and_removed() {
         (ClientApp::Goose, YAML),
         (ClientApp::VsCode, "{\n  \"inputs\": []\n}\n"),
     ] {
-        for entry in [process(), http()] {
+        // The questions of VS Code change the list `inputs`, which has its own test.
+        let configured = (!client.asks()).then(configured);
+        for entry in [process(), http()].into_iter().chain(configured) {
             let added = client.add(&entry, before).unwrap();
             let kept = before.lines().filter(|line| !line.trim().is_empty());
             for line in kept.filter(|line| !["}", "{", "},"].contains(&line.trim())) {
@@ -181,6 +283,10 @@ fn names_and_paths_with_unusual_characters_are_quoted() {
     let launch = Launch::Process {
         command: "C:\\Program Files\\notes \"new\".exe".to_owned(),
         args: vec!["#".to_owned(), "a: b".to_owned(), String::new(), "true".to_owned()],
+        env: vec![Variable {
+            name: "TEXT".to_owned(),
+            value: VariableValue::Text("a: \"b\" # ${c}".to_owned()),
+        }],
     };
     let entry = ServerEntry { name: "my notes: new".to_owned(), launch };
     for client in [ClientApp::Cursor, ClientApp::CodexCli, ClientApp::Goose] {

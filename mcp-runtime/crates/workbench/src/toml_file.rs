@@ -1,8 +1,8 @@
 //! Servers in a file of TOML.
 
-use toml_edit::{Array, DocumentMut, Item, Table, TomlError, value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TomlError, value};
 
-use crate::entry::{EditError, Member, Members, outdated};
+use crate::entry::{EditError, EntryVariable, Member, Members, outdated};
 
 pub(crate) fn add(
     text: &str,
@@ -27,6 +27,18 @@ pub(crate) fn add(
         entry.remove(key);
     }
     for (key, member) in members {
+        let old = entry.get_mut(key).and_then(Item::as_table_like_mut);
+        let member = match (member, old) {
+            (Member::Variables(variables), Some(old)) => {
+                for EntryVariable { name, text, is_placeholder } in variables {
+                    if !is_placeholder || !old.contains_key(&name) {
+                        old.insert(&name, value(text));
+                    }
+                }
+                continue;
+            }
+            (member, _) => member,
+        };
         let mut new = item(member);
         // A comment at the end of the line stays.
         if let (Some(old), Some(new)) =
@@ -60,5 +72,9 @@ fn item(member: Member) -> Item {
         Member::Texts(texts) => value(texts.into_iter().collect::<Array>()),
         Member::Number(number) => value(i64::from(number)),
         Member::Flag(is_set) => value(is_set),
+        Member::Variables(variables) => {
+            let pairs = variables.into_iter().map(|variable| (variable.name, variable.text));
+            value(pairs.collect::<InlineTable>())
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::{fmt::Write as _, str::FromStr as _};
 
 use yaml_edit::{Document, Mapping};
 
-use crate::entry::{EditError, Member, Members, outdated};
+use crate::entry::{EditError, EntryVariable, Member, Members, outdated};
 
 pub(crate) fn add(
     text: &str,
@@ -35,7 +35,18 @@ pub(crate) fn add(
     for key in outdated(&members) {
         old.remove(key);
     }
-    for (key, _) in members {
+    for (key, member) in members {
+        if let (Member::Variables(variables), Some(old), Some(new)) =
+            (&member, old.get_mapping(key), entry.get_mapping(key))
+        {
+            for EntryVariable { name, is_placeholder, .. } in variables {
+                let is_kept = *is_placeholder && old.get(name.as_str()).is_some();
+                if let Some(text) = new.get(name.as_str()).filter(|_| !is_kept) {
+                    old.set(name.as_str(), &text);
+                }
+            }
+            continue;
+        }
         if let Some(member) = entry.get(key) {
             old.set(key, &member);
         }
@@ -80,6 +91,12 @@ fn block(members: &Members) -> String {
             }
             Member::Number(number) => number.to_string(),
             Member::Flag(is_set) => is_set.to_string(),
+            Member::Variables(variables) => {
+                let pairs = variables.iter().map(|variable| {
+                    format!("{}: {}", quoted(&variable.name), quoted(&variable.text))
+                });
+                format!("{{{}}}", pairs.collect::<Vec<_>>().join(", "))
+            }
         };
         let _ = writeln!(text, "{key}: {member}");
     }

@@ -1,0 +1,222 @@
+//! Options of the command line that fields of structs with `#[config]` declare.
+
+use std::collections::BTreeMap;
+
+use lexopt::Parser;
+
+use super::exit::CommandError;
+use crate::{
+    builder::Builder,
+    config::{ConfigFieldView, GivenValues},
+};
+
+/// Options that the author of the server has declared, and the values that were given for them.
+pub(super) struct OwnOptions {
+    fields: Vec<ConfigFieldView>,
+    given: GivenValues,
+}
+
+impl OwnOptions {
+    pub(super) fn of(builder: &Builder) -> Self {
+        Self { fields: builder.declared_config().fields(), given: BTreeMap::new() }
+    }
+
+    pub(super) fn into_given(self) -> GivenValues {
+        self.given
+    }
+
+    /// Returns the options with their dashes.
+    pub(super) fn names(&self) -> impl Iterator<Item = String> {
+        self.fields.iter().map(|view| format!("--{}", view.field.option))
+    }
+
+    fn find(&self, option: &str) -> Option<&ConfigFieldView> {
+        self.fields.iter().find(|view| view.field.option == option)
+    }
+
+    pub(super) fn knows(&self, option: &str) -> bool {
+        self.find(option).is_some()
+    }
+
+    /// Stores a known option and its value. No error contains the value, because it may be secret.
+    ///
+    /// # Errors
+    /// Fails if the value is missing or not UTF-8, or if the option is given twice and is no list.
+    pub(super) fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), CommandError> {
+        let Some(view) = self.find(option) else { return Ok(()) };
+        let value = match view.is_flag() {
+            true => parser.optional_value().unwrap_or_else(|| "true".into()),
+            false => parser.value().map_err(|_| {
+                let usage = view.field.usage();
+                CommandError::usage(format!("`--{option}` needs a value, as in `{usage}`"))
+            })?,
+        };
+        let value = value
+            .into_string()
+            .map_err(|_| CommandError::usage(format!("the value of `--{option}` is not UTF-8")))?;
+        let is_list = view.is_list();
+        let values = self.given.entry(option.to_owned()).or_default();
+        if !is_list && !values.is_empty() {
+            return Err(CommandError::usage(format!("`--{option}` is given twice")));
+        }
+        values.push(value);
+        Ok(())
+    }
+
+    /// Fails if an option of the author stands behind the name of a command, where words belong to the command.
+    pub(super) fn check_place(&self, command: &str, words: &[String]) -> Result<(), CommandError> {
+        let words = words.iter().take_while(|word| *word != "--");
+        let options = words.filter_map(|word| word.strip_prefix("--"));
+        let option = options.map(|word| word.split('=').next().unwrap_or(word));
+        match option.filter_map(|option| self.find(option)).next() {
+            None => Ok(()),
+            Some(view) => Err(CommandError::usage(format!(
+                "`--{}` goes before the command: `{} {command} …`",
+                view.field.option,
+                view.field.usage()
+            ))),
+        }
+    }
+
+    /// Returns the sections of `help`: one for each struct, with its description, its options, and what they mean. No text contains a value
+    /// or a default of a secret.
+    pub(super) fn help(&self) -> Vec<(String, Vec<(String, String)>)> {
+        let mut sections: Vec<(String, Vec<(String, String)>)> = Vec::new();
+        for view in &self.fields {
+            let title = match view.owner {
+                "" => "Settings of this server:".to_owned(),
+                about => format!("{}:", about.trim_end_matches('.')),
+            };
+            let line = (view.field.usage(), described(view));
+            match sections.last_mut() {
+                Some((last, lines)) if *last == title => lines.push(line),
+                _ => sections.push((title, vec![line])),
+            }
+        }
+        sections
+    }
+}
+
+/// Returns the line of an option in the help.
+fn described(view: &ConfigFieldView) -> String {
+    let field = &view.field;
+    let mut parts: Vec<String> = Vec::new();
+    if !field.about.is_empty() {
+        parts.push(field.about.trim_end_matches('.').to_owned());
+    }
+    if view.is_list() {
+        parts.push("may be repeated".to_owned());
+    }
+    if field.is_required {
+        parts.push("required".to_owned());
+    }
+    if let Some(default) = field.default {
+        parts.push(format!("by default {default}"));
+    }
+    format!("{} [{}]", parts.join("; "), view.variable).trim_start().to_owned()
+}
+
+/// What an entry in the configuration of a client has to pass to the server: the values that were given to this process, and places for
+/// those that are missing.
+#[cfg(feature = "workbench")]
+pub(super) struct EntryOptions {
+    pub(super) args: Vec<String>,
+    pub(super) variables: Vec<EntryVariable>,
+}
+
+/// Environment variable in the entry of a client.
+#[cfg(feature = "workbench")]
+pub(super) struct EntryVariable {
+    pub(super) name: String,
+    pub(super) option: &'static str,
+    /// Description for the user, who may be asked for the value.
+    pub(super) about: String,
+    pub(super) is_secret: bool,
+    /// Value, or `None` if a value is required and missing.
+    pub(super) text: Option<String>,
+}
+
+#[cfg(feature = "workbench")]
+impl EntryOptions {
+    /// Collects the values of the command line and of the environment. A secret becomes a variable in either case.
+    ///
+    /// # Errors
+    /// Fails if a variable is not Unicode.
+    pub(super) fn of(builder: &Builder) -> Result<Self, CommandError> {
+        let (mut args, mut variables) = (Vec::new(), Vec::new());
+        let given = builder.given.as_ref();
+        for view in builder.declared_config().fields() {
+            let field = &view.field;
+            let of_option = given.and_then(|given| given.get(field.option));
+            let text = match of_option {
+                Some(texts) if !field.is_secret => {
+                    args.extend(texts.iter().flat_map(|text| view.words(text)));
+                    continue;
+                }
+                Some(texts) => Some(texts.join(",")),
+                None => variable(&view.variable)?.map(|text| view.absolute(&text)),
+            };
+            if text.is_none() && !field.is_required {
+                continue;
+            }
+            let about = if field.about.is_empty() { field.option } else { field.about };
+            variables.push(EntryVariable {
+                name: view.variable.clone(),
+                option: field.option,
+                about: about.to_owned(),
+                is_secret: field.is_secret,
+                text,
+            });
+        }
+        Ok(Self { args, variables })
+    }
+}
+
+/// Returns the text of a variable, unless it is empty.
+#[cfg(feature = "workbench")]
+fn variable(name: &str) -> Result<Option<String>, CommandError> {
+    match std::env::var(name) {
+        Ok(text) => Ok(Some(text).filter(|text| !text.is_empty())),
+        Err(std::env::VarError::NotPresent) => Ok(None),
+        Err(std::env::VarError::NotUnicode(_)) => {
+            Err(CommandError::failure(format_args!("the variable `{name}` is not UTF-8")))
+        }
+    }
+}
+
+#[cfg(feature = "workbench")]
+impl ConfigFieldView {
+    /// Returns the words of the command line that give this value.
+    fn words(&self, text: &str) -> Vec<String> {
+        let option = self.field.option;
+        match (self.is_flag(), text) {
+            (true, "true") => vec![format!("--{option}")],
+            (true, _) => vec![format!("--{option}={text}")],
+            (false, _) => vec![format!("--{option}"), self.absolute(text)],
+        }
+    }
+
+    /// Returns a path as an absolute path, because a client starts the server in a folder of its own. Other texts stay as they are.
+    fn absolute(&self, text: &str) -> String {
+        let path = self.is_path().then(|| std::path::absolute(text).ok()).flatten();
+        path.and_then(|path| path.into_os_string().into_string().ok())
+            .unwrap_or_else(|| text.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{http, questions};
+    use crate::config::RESERVED;
+
+    #[test]
+    fn fields_cannot_have_the_options_of_every_server() {
+        let http = http::OPTIONS.iter().map(|option| option.0);
+        let all = http.chain([questions::OPTION.0, "--json", "--help", "--version"]);
+        let mut names: Vec<_> = all
+            .map(|usage| usage.split(' ').next().unwrap_or(usage).trim_start_matches("--"))
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, RESERVED);
+    }
+}

@@ -1,0 +1,257 @@
+//! The structs that a server reads when it starts, and where their values come from.
+
+use std::{collections::BTreeMap, env, ffi::OsString};
+
+#[cfg(feature = "stdio")]
+use super::reader::ConfigShape;
+use super::{
+    definition::ConfigDef,
+    reader::{ConfigField, ConfigReader, ConfigSource, GivenValues, upper_snake},
+};
+use crate::call::context::States;
+
+/// Options of every server, which a field cannot have.
+pub(crate) const RESERVED: [&str; 11] = [
+    "allow-host",
+    "allow-origin",
+    "answer",
+    "drain",
+    "help",
+    "http",
+    "json",
+    "legacy-sse",
+    "path",
+    "trust-proxy",
+    "version",
+];
+
+/// Structs with `#[config]` that a server knows.
+#[derive(Default)]
+pub(crate) struct ConfigPlan {
+    server: String,
+    structs: Vec<PlannedConfig>,
+    given: Option<GivenValues>,
+}
+
+struct PlannedConfig {
+    def: &'static ConfigDef,
+    /// Whether a handler or a `setup` takes the struct, so that the server cannot start without it.
+    is_needed: bool,
+}
+
+impl ConfigPlan {
+    /// Creates the plan of a server. `structs` are the definitions, each with whether the server needs it.
+    pub(crate) fn new(
+        server: &str,
+        structs: impl Iterator<Item = (&'static ConfigDef, bool)>,
+        given: Option<GivenValues>,
+    ) -> Self {
+        let structs = structs.map(|(def, is_needed)| PlannedConfig { def, is_needed });
+        let mut structs: Vec<_> = structs.collect();
+        // The linker returns the structs in arbitrary order.
+        structs.sort_by_key(|planned| (planned.def.origin.file, planned.def.origin.line));
+        Self { server: server.to_owned(), structs, given }
+    }
+
+    fn prefix(&self, def: &ConfigDef) -> String {
+        def.prefix.map_or_else(|| upper_snake(&self.server), str::to_owned)
+    }
+
+    /// Reads all structs into the state of a server.
+    ///
+    /// # Errors
+    /// Fails with all problems at once. A value that is missing is no problem if nothing takes its struct.
+    pub(crate) fn read(self, states: &mut States) -> Result<(), String> {
+        self.read_with(states, &|name| env::var_os(name))
+    }
+
+    fn read_with(
+        self,
+        states: &mut States,
+        environment: &dyn Fn(&str) -> Option<OsString>,
+    ) -> Result<(), String> {
+        let source = ConfigSource { given: self.given.as_ref(), environment };
+        let mut problems = Vec::new();
+        for PlannedConfig { def, is_needed } in &self.structs {
+            let mut reader = ConfigReader::new(def.origin, self.prefix(def), Some(&source));
+            (def.read)(&mut reader);
+            if let Some(insert) = reader.made {
+                insert(states);
+            }
+            let found = reader.problems.into_iter();
+            let found = found.filter(|problem| *is_needed || !problem.is_missing);
+            problems.extend(found.map(|problem| problem.text));
+        }
+        let hint = match self.given {
+            Some(_) => "",
+            None => "\na test gives the whole struct with `.state(…)`",
+        };
+        match problems.as_slice() {
+            [] => Ok(()),
+            [problem] => Err(format!("{problem}{hint}")),
+            _ => Err(format!(
+                "the configuration has {} problems:\n- {}{hint}",
+                problems.len(),
+                problems.join("\n- ")
+            )),
+        }
+    }
+
+    /// Returns the problems of the names: two fields with the same option, or an option that every server has.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let (mut problems, mut known) = (Vec::new(), BTreeMap::new());
+        for PlannedConfig { def, .. } in &self.structs {
+            for field in fields_of(def) {
+                let place = field.place(&def.origin);
+                let fix = "give it another option with `#[config(name = \"…\")]`";
+                if RESERVED.contains(&field.option) {
+                    problems.push(format!(
+                        "{place} has the option `--{}`, which every server has: {fix}",
+                        field.option
+                    ));
+                }
+                if let Some(other) = known.insert(field.option, place.clone()) {
+                    problems.push(format!(
+                        "{other} and {place} have the same option `--{}`: {}",
+                        field.option,
+                        fix.replace(" it ", " one of them ")
+                    ));
+                }
+            }
+        }
+        problems
+    }
+}
+
+fn fields_of(def: &ConfigDef) -> Vec<ConfigField> {
+    let mut reader = ConfigReader::new(def.origin, String::new(), None);
+    (def.read)(&mut reader);
+    reader.fields
+}
+
+/// Field as the command line sees it.
+#[cfg(feature = "stdio")]
+pub(crate) struct ConfigFieldView {
+    pub(crate) field: ConfigField,
+    /// Name of the environment variable.
+    pub(crate) variable: String,
+    /// Description of the struct.
+    pub(crate) owner: &'static str,
+}
+
+#[cfg(feature = "stdio")]
+impl ConfigFieldView {
+    pub(crate) fn is_flag(&self) -> bool {
+        self.field.shape == ConfigShape::Flag
+    }
+
+    pub(crate) fn is_list(&self) -> bool {
+        self.field.shape == ConfigShape::List
+    }
+
+    /// Whether the value is a single path.
+    #[cfg(feature = "workbench")]
+    pub(crate) fn is_path(&self) -> bool {
+        self.field.is_path && !self.is_list()
+    }
+}
+
+#[cfg(feature = "stdio")]
+impl ConfigPlan {
+    /// Returns the fields of all structs, in the order of the source.
+    pub(crate) fn fields(&self) -> Vec<ConfigFieldView> {
+        let structs = self.structs.iter();
+        let all = structs.flat_map(|PlannedConfig { def, .. }| {
+            let prefix = self.prefix(def);
+            fields_of(def).into_iter().map(move |field| {
+                let variable = field.variable_after(&prefix);
+                ConfigFieldView { field, variable, owner: def.about }
+            })
+        });
+        all.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::{ConfigProbe, ConfigValueLevel as _, Configuration},
+        item::SourceLocation,
+    };
+
+    struct Files;
+    struct Pages;
+
+    impl Configuration for Files {
+        fn read(from: &mut ConfigReader<'_>) -> Option<Self> {
+            let root = ConfigField::new("root", "root", 5);
+            let root = ConfigProbe::<String>::new().parser().read(from, root, None);
+            let key = ConfigField::new("key", "api-key", 6).secret();
+            let key = ConfigProbe::<u8>::new().parser().read(from, key, None);
+            root.and(key).map(|_| Self)
+        }
+    }
+
+    impl Configuration for Pages {
+        fn read(from: &mut ConfigReader<'_>) -> Option<Self> {
+            let path = ConfigField::new("path", "path", 8);
+            let path = ConfigProbe::<String>::new().parser().read(from, path, None);
+            let root = ConfigField::new("root", "root", 9).variable("PAGES");
+            let root = ConfigProbe::<String>::new().parser().read(from, root, None);
+            root.and(path).map(|_| Self)
+        }
+    }
+
+    const fn place(line: u32) -> SourceLocation {
+        SourceLocation::new("own", "own", "src/main.rs", line, "Config")
+    }
+
+    static FILES: ConfigDef = ConfigDef::new::<Files>(place(4), "", None);
+    static PAGES: ConfigDef = ConfigDef::new::<Pages>(place(7), "", None);
+
+    /// Returns the outcome of a server that knows `Files`, with one variable.
+    fn read(
+        is_needed: bool,
+        given: Option<GivenValues>,
+        variable: (&str, &str),
+    ) -> Result<bool, String> {
+        let plan = ConfigPlan::new("file-box 2", [(&FILES, is_needed)].into_iter(), given);
+        let mut states = States::default();
+        plan.read_with(&mut states, &|name| (name == variable.0).then(|| variable.1.into()))?;
+        Ok(states.get::<Files>().is_some())
+    }
+
+    #[test]
+    fn names_that_two_fields_or_every_server_have_are_problems() {
+        let plan = |structs: &[&'static ConfigDef]| {
+            ConfigPlan::new("own", structs.iter().map(|def| (*def, true)), None).problems()
+        };
+        assert_eq!(plan(&[&FILES]), Vec::<String>::new());
+        assert_eq!(
+            plan(&[&PAGES, &FILES]),
+            [
+                "`path` at src/main.rs:8 has the option `--path`, which every server has: give it another option with `#[config(name = \"…\")]`",
+                "`root` at src/main.rs:5 and `root` at src/main.rs:9 have the same option `--root`: give one of them another option with \
+                 `#[config(name = \"…\")]`",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_struct_that_nothing_takes_may_lack_values_but_not_have_wrong_ones() {
+        assert_eq!(read(false, None, ("", "")), Ok(false));
+        let why = read(false, None, ("FILE_BOX_2_API_KEY", "secret")).unwrap_err();
+        assert!(why.contains("`key` at src/main.rs:6 is secret"), "{why}");
+        assert!(!why.contains("`secret`") && !why.contains("`root`"), "{why}");
+        let why = read(true, None, ("FILE_BOX_2_API_KEY", "7")).unwrap_err();
+        assert!(
+            why.starts_with(
+                "`root` at src/main.rs:5 has no value: set the variable `FILE_BOX_2_ROOT`"
+            ),
+            "{why}"
+        );
+        let given = GivenValues::from([("root".to_owned(), vec!["/".to_owned()])]);
+        assert_eq!(read(true, Some(given), ("FILE_BOX_2_API_KEY", "7")), Ok(true));
+    }
+}

@@ -1,0 +1,243 @@
+//! The reader that describes the fields of a struct, or finds their values. It looks at the command line first, and then at the
+//! environment.
+
+use std::{collections::BTreeMap, ffi::OsString, fmt};
+
+use crate::{call::context::States, item::SourceLocation};
+
+/// Closure that inserts a struct into the state of the server.
+pub(super) type ConfigInsert = Box<dyn FnOnce(&mut States) + Send>;
+
+/// Texts that were given on the command line, by the name of their option.
+pub(crate) type GivenValues = BTreeMap<String, Vec<String>>;
+
+/// Source of the values of all fields.
+pub(super) struct ConfigSource<'a> {
+    /// Values of the command line. `None` if the server has none.
+    pub(super) given: Option<&'a GivenValues>,
+    pub(super) environment: &'a dyn Fn(&str) -> Option<OsString>,
+}
+
+/// Field of a struct with `#[config]`.
+#[derive(Clone, Debug)]
+pub struct ConfigField {
+    /// Name in the source.
+    name: &'static str,
+    /// Name of the option, without the dashes.
+    pub(crate) option: &'static str,
+    line: u32,
+    /// First line of the doc comment, or an empty text.
+    pub(crate) about: &'static str,
+    /// Name of the variable, in place of the one that follows from the name of the option.
+    variable: Option<&'static str>,
+    /// Default as it is written in the source.
+    pub(crate) default: Option<&'static str>,
+    pub(crate) is_secret: bool,
+    /// Members that the type of the field decides.
+    pub(super) shape: ConfigShape,
+    pub(super) element: String,
+    pub(super) is_path: bool,
+    pub(crate) is_required: bool,
+}
+
+/// Number of values of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConfigShape {
+    Single,
+    /// An option without a value means `true`.
+    Flag,
+    Optional,
+    List,
+}
+
+impl ConfigField {
+    pub const fn new(name: &'static str, option: &'static str, line: u32) -> Self {
+        Self {
+            name,
+            option,
+            line,
+            about: "",
+            variable: None,
+            default: None,
+            is_secret: false,
+            shape: ConfigShape::Single,
+            element: String::new(),
+            is_path: false,
+            is_required: false,
+        }
+    }
+
+    #[must_use]
+    pub const fn about(mut self, about: &'static str) -> Self {
+        self.about = about;
+        self
+    }
+
+    #[must_use]
+    pub const fn variable(mut self, variable: &'static str) -> Self {
+        self.variable = Some(variable);
+        self
+    }
+
+    #[must_use]
+    pub const fn default(mut self, default: &'static str) -> Self {
+        self.default = Some(default);
+        self
+    }
+
+    #[must_use]
+    pub const fn secret(mut self) -> Self {
+        self.is_secret = true;
+        self
+    }
+
+    /// Returns the name of the environment variable.
+    pub(super) fn variable_after(&self, prefix: &str) -> String {
+        self.variable
+            .map_or_else(|| format!("{prefix}_{}", upper_snake(self.option)), str::to_owned)
+    }
+
+    /// Returns the option with a word for its value, such as `--root ROOT`.
+    pub(crate) fn usage(&self) -> String {
+        match self.shape {
+            ConfigShape::Flag => format!("--{}", self.option),
+            _ => format!("--{} {}", self.option, upper_snake(self.option)),
+        }
+    }
+
+    /// Returns the field with its place in the source.
+    pub(super) fn place(&self, origin: &SourceLocation) -> String {
+        format!("`{}` at {}:{}", self.name, origin.file, self.line)
+    }
+}
+
+/// Returns a name in the form of environment variables: upper-case letters, digits and `_`.
+pub(super) fn upper_snake(name: &str) -> String {
+    name.chars()
+        .map(
+            |letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' },
+        )
+        .collect()
+}
+
+/// Texts for a field.
+pub(super) enum FoundTexts {
+    /// The reader only describes fields.
+    Described,
+    None,
+    Texts {
+        texts: Vec<String>,
+        /// Option or variable that has given the texts.
+        source: String,
+    },
+}
+
+/// Text that is no value of the type of its field.
+pub(super) struct UnreadableText {
+    pub(super) text: String,
+    pub(super) why: String,
+}
+
+/// Reason why a field has no value.
+pub(super) struct ConfigProblem {
+    pub(super) text: String,
+    pub(super) is_missing: bool,
+}
+
+/// Reader of one struct with `#[config]`. Generated code hands each field to it.
+pub struct ConfigReader<'a> {
+    origin: SourceLocation,
+    prefix: String,
+    /// Source of the values. `None` if the reader only describes fields.
+    source: Option<&'a ConfigSource<'a>>,
+    pub(super) fields: Vec<ConfigField>,
+    pub(super) problems: Vec<ConfigProblem>,
+    pub(super) made: Option<ConfigInsert>,
+}
+
+impl fmt::Debug for ConfigReader<'_> {
+    /// Writes no values, because some are secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConfigReader").field("origin", &self.origin).finish_non_exhaustive()
+    }
+}
+
+impl<'a> ConfigReader<'a> {
+    pub(super) fn new(
+        origin: SourceLocation,
+        prefix: String,
+        source: Option<&'a ConfigSource<'a>>,
+    ) -> Self {
+        let (fields, problems) = (Vec::new(), Vec::new());
+        Self { origin, prefix, source, fields, problems, made: None }
+    }
+
+    /// Returns the texts that are given for a field. An empty variable counts as absent.
+    pub(super) fn find(&mut self, field: &ConfigField) -> FoundTexts {
+        let Some(source) = self.source else {
+            self.fields.push(field.clone());
+            return FoundTexts::Described;
+        };
+        if let Some(texts) = source.given.and_then(|given| given.get(field.option)) {
+            return FoundTexts::Texts {
+                texts: texts.clone(),
+                source: format!("the option `--{}`", field.option),
+            };
+        }
+        let variable = field.variable_after(&self.prefix);
+        let text = (source.environment)(&variable).filter(|text| !text.is_empty());
+        match text.map(OsString::into_string) {
+            None => FoundTexts::None,
+            Some(text) => {
+                // Text that is not Unicode is no value of any type, so it is reported as such.
+                let text = text.unwrap_or_else(|text| text.to_string_lossy().into_owned());
+                let texts = match field.shape {
+                    ConfigShape::List => {
+                        text.split(',').map(|text| text.trim().to_owned()).collect()
+                    }
+                    _ => vec![text],
+                };
+                FoundTexts::Texts { texts, source: format!("the variable `{variable}`") }
+            }
+        }
+    }
+
+    pub(super) fn missing(&mut self, field: &ConfigField) {
+        let (place, fix) = (field.place(&self.origin), self.fix(field));
+        let text = format!("{place} has no value: {fix}");
+        self.problems.push(ConfigProblem { text, is_missing: true });
+    }
+
+    /// Reports a text that is no value of the field. The text of a secret is not shown, and neither is the error of its parser, which may
+    /// contain the text.
+    pub(super) fn unreadable(&mut self, field: &ConfigField, source: String, why: &UnreadableText) {
+        let (place, fix) = (field.place(&self.origin), self.fix(field));
+        let text = match field.is_secret {
+            true => {
+                format!("{place} is secret, and {source} has a text that is no value of it: {fix}")
+            }
+            false => {
+                format!(
+                    "{place} cannot be `{}`, which {source} gives ({}): {fix}",
+                    why.text, why.why
+                )
+            }
+        };
+        self.problems.push(ConfigProblem { text, is_missing: false });
+    }
+
+    /// Returns the ways to give a value, and its type.
+    fn fix(&self, field: &ConfigField) -> String {
+        let variable = field.variable_after(&self.prefix);
+        let has_options = self.source.is_some_and(|source| source.given.is_some());
+        let option = match has_options {
+            true => format!("the option `{}` or ", field.usage()),
+            false => String::new(),
+        };
+        let value = match field.shape {
+            ConfigShape::List => format!("values of type `{}`, separated by commas", field.element),
+            _ => format!("a value of type `{}`", field.element),
+        };
+        format!("set {option}the variable `{variable}` to {value}")
+    }
+}

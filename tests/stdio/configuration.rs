@@ -1,0 +1,260 @@
+//! Options and variables of a server whose author has declared them with `#[config]`.
+
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::server::{Server, prepared};
+
+const ROOT: (&str, &str) = ("FILE_BOX_ROOT", "/data");
+const KEY: (&str, &str) = ("FILE_BOX_API_KEY", "hunter2hunter2");
+
+/// A secret that is too short for its type.
+const SHORT: (&str, &str) = ("FILE_BOX_API_KEY", "s3c");
+
+fn server(variables: &[(&str, &str)], arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_configured-fixture"));
+    command.args(arguments).envs(variables.iter().copied()).stdin(Stdio::null());
+    command
+}
+
+fn run(variables: &[(&str, &str)], arguments: &[&str]) -> Output {
+    server(variables, arguments).output().expect("the fixture starts")
+}
+
+/// Returns stdout and stderr of a command that ends with this status.
+#[track_caller]
+fn ended(variables: &[(&str, &str)], arguments: &[&str], status: i32) -> (String, String) {
+    let output = run(variables, arguments);
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {stderr}");
+    (stdout, stderr)
+}
+
+/// Checks the values that the server sees.
+#[track_caller]
+fn check(variables: &[(&str, &str)], options: &[&str], values: &str) {
+    let arguments = [options, &["call", "values"]].concat();
+    let (stdout, _) = ended(variables, &arguments, 0);
+    assert_eq!(stdout, format!("{values}\n"));
+}
+
+#[test]
+fn an_option_wins_over_a_variable_and_a_variable_over_the_default() {
+    check(&[ROOT, KEY], &[], "/data 14 5 false none [] pool of sqlite::memory:");
+    check(&[ROOT, KEY], &["--root", "/srv"], "/srv 14 5 false none [] pool of sqlite::memory:");
+    check(
+        &[ROOT, KEY, ("FILE_BOX_RETRIES", "7")],
+        &["--root=/srv"],
+        "/srv 14 7 false none [] pool of sqlite::memory:",
+    );
+    check(
+        &[ROOT, KEY, ("FILE_BOX_RETRIES", "7")],
+        &["--retries", "9", "--api-key=abcd"],
+        "/data 4 9 false none [] pool of sqlite::memory:",
+    );
+}
+
+#[test]
+fn flags_lists_and_optional_values_have_their_own_forms() {
+    check(&[ROOT, KEY], &["--verbose"], "/data 14 5 true none [] pool of sqlite::memory:");
+    let verbose = ("FILE_BOX_VERBOSE", "true");
+    check(&[ROOT, KEY, verbose], &[], "/data 14 5 true none [] pool of sqlite::memory:");
+    check(
+        &[ROOT, KEY, verbose],
+        &["--verbose=false", "--language", "no"],
+        "/data 14 5 false Norwegian [] pool of sqlite::memory:",
+    );
+    check(
+        &[ROOT, KEY],
+        &["--extension", "md", "--extension=txt"],
+        "/data 14 5 false none [\"md\", \"txt\"] pool of sqlite::memory:",
+    );
+    check(
+        &[ROOT, KEY, ("FILE_BOX_EXTENSION", "md, txt"), ("TEXT_LANGUAGE", "en")],
+        &[],
+        "/data 14 5 false English [\"md\", \"txt\"] pool of sqlite::memory:",
+    );
+}
+
+#[test]
+fn a_setup_takes_the_values_that_it_needs() {
+    let url = ("STORE_DATABASE_URL", "postgres://db");
+    check(&[ROOT, KEY, url], &[], "/data 14 5 false none [] pool of postgres://db");
+    check(&[ROOT, KEY], &["--database-url", "x"], "/data 14 5 false none [] pool of x");
+}
+
+#[test]
+fn an_empty_variable_counts_as_absent() {
+    let (_, stderr) = ended(&[("FILE_BOX_ROOT", ""), KEY], &["call", "values"], 1);
+    assert!(stderr.contains("`root` at "), "{stderr}");
+    check(
+        &[ROOT, KEY, ("FILE_BOX_RETRIES", "")],
+        &[],
+        "/data 14 5 false none [] pool of sqlite::memory:",
+    );
+}
+
+#[test]
+fn one_message_lists_all_missing_and_wrong_values() {
+    let (stdout, stderr) =
+        ended(&[("TEXT_LANGUAGE", "de")], &["--retries", "many", "call", "values"], 1);
+    assert_eq!(stdout, "");
+    let expected = "error: the configuration has 4 problems:\n\
+        - `root` at tests/stdio/configured.rs:13 has no value: set the option `--root ROOT` or the variable `FILE_BOX_ROOT` to a value of type `PathBuf`\n\
+        - `api_key` at tests/stdio/configured.rs:16 has no value: set the option `--api-key API_KEY` or the variable `FILE_BOX_API_KEY` to a value of type `Key`\n\
+        - `retries` at tests/stdio/configured.rs:19 cannot be `many`, which the option `--retries` gives (invalid digit found in string): \
+        set the option `--retries RETRIES` or the variable `FILE_BOX_RETRIES` to a value of type `u8`\n\
+        - `language` at tests/stdio/configured.rs:23 cannot be `de`, which the variable `TEXT_LANGUAGE` gives (it is neither `en` nor `no`): \
+        set the option `--language LANGUAGE` or the variable `TEXT_LANGUAGE` to a value of type `Language`\n";
+    assert_eq!(stderr, expected);
+    // Serving fails in the same way.
+    for arguments in [&[][..], &["--http", "127.0.0.1:0"], &["--", "word"]] {
+        let (stdout, stderr) = ended(&[], arguments, 1);
+        assert_eq!(stdout, "");
+        assert!(stderr.contains("the configuration has 2 problems:"), "{stderr}");
+    }
+    let (_, stderr) = ended(&[KEY], &["--http", "127.0.0.1:0", "--retries", "x", "--root", "/"], 1);
+    assert!(stderr.contains("error: `retries` at "), "{stderr}");
+}
+
+#[test]
+fn a_secret_is_neither_in_errors_nor_in_the_help() {
+    for (variables, arguments, source) in [
+        (&[ROOT, SHORT][..], &["call", "values"][..], "the variable `FILE_BOX_API_KEY`"),
+        (&[ROOT], &["--api-key", "s3c", "call", "values"], "the option `--api-key`"),
+        (&[ROOT], &["--api-key=s3c"], "the option `--api-key`"),
+    ] {
+        let (stdout, stderr) = ended(variables, arguments, 1);
+        assert_eq!(stdout, "");
+        assert!(stderr.contains(&format!("is secret, and {source} has a text")), "{stderr}");
+        assert!(stderr.contains("`Key`") && !stderr.contains("s3c"), "{stderr}");
+    }
+    for arguments in [&["help"][..], &["--api-key", "s3c", "--help"]] {
+        let (stdout, stderr) = ended(&[SHORT], arguments, 0);
+        assert!(!stdout.contains("s3c") && stderr.is_empty(), "{stdout}{stderr}");
+    }
+    let (_, stderr) = ended(&[ROOT], &["--api-key", "s3c", "--api-key", "s3c"], 2);
+    assert_eq!(stderr, "error: `--api-key` is given twice\n");
+}
+
+#[test]
+fn the_help_has_a_section_for_each_struct() {
+    let (help, _) = ended(&[], &["help"], 0);
+    let own = &help[help.find("\nSettings of the file server:\n").expect("a section")..];
+    let lines: Vec<String> =
+        own.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(
+        lines,
+        [
+            "",
+            "Settings of the file server:",
+            "--root ROOT Directory to serve; required [FILE_BOX_ROOT]",
+            "--api-key API_KEY Key of the service; required [FILE_BOX_API_KEY]",
+            "--retries RETRIES Attempts per request; by default 5 [FILE_BOX_RETRIES]",
+            "--verbose [FILE_BOX_VERBOSE]",
+            "--language LANGUAGE Language of all texts [TEXT_LANGUAGE]",
+            "--extension EXTENSION Extension of files that are served; may be repeated [FILE_BOX_EXTENSION]",
+            "",
+            "Database of the server:",
+            "--database-url DATABASE_URL Address of the database; by default sqlite::memory: [STORE_DATABASE_URL]",
+        ]
+    );
+}
+
+#[test]
+fn commands_that_need_no_state_need_no_values() {
+    for arguments in [
+        &["list"][..],
+        &["check"],
+        &["schema"],
+        &["help"],
+        &["version"],
+        &["list", "--help"],
+        &["--root", "/srv", "list"],
+    ] {
+        ended(&[], arguments, 0);
+    }
+}
+
+#[test]
+fn wrong_options_are_explained() {
+    for (arguments, part) in [
+        (&["--rot", "/"][..], "unknown option `--rot`; did you mean `--root`?"),
+        (&["--rot", "/"], "A field of a struct with `#[config]` declares an option"),
+        (&["--root"], "`--root` needs a value, as in `--root ROOT`"),
+        (&["list", "--root", "/"], "`--root` goes before the command: `--root ROOT list …`"),
+        (&["call", "values", "--retries=1"], "`--retries` goes before the command"),
+    ] {
+        let (_, stderr) = ended(&[], arguments, 2);
+        assert!(stderr.contains(part), "{stderr}");
+    }
+}
+
+/// Returns the entry that `config` prints, and what it says on stderr beside the warning of a debug build.
+#[track_caller]
+fn entry(variables: &[(&str, &str)], arguments: &[&str]) -> (Value, String) {
+    let (stdout, stderr) = ended(variables, arguments, 0);
+    let notes: Vec<_> = stderr.lines().filter(|line| !line.contains("debug build")).collect();
+    (serde_json::from_str(&stdout).expect("JSON"), notes.join("\n"))
+}
+
+#[test]
+fn the_entry_of_a_client_has_the_values_that_were_given() {
+    let arguments = ["--root", "/srv", "--verbose", "--api-key", KEY.1, "config", "cursor"];
+    let variables = [("FILE_BOX_RETRIES", "7"), ("FILE_BOX_EXTENSION", "md,txt")];
+    let (printed, notes) = entry(&variables, &[&arguments[..], &["--", "--more"]].concat());
+    let entry = &printed["mcpServers"]["file-box"];
+    assert_eq!(entry["args"], json!(["--root", "/srv", "--verbose", "--more"]));
+    let env = json!({ "FILE_BOX_API_KEY": KEY.1, "FILE_BOX_RETRIES": "7", "FILE_BOX_EXTENSION": "md,txt" });
+    assert_eq!(entry["env"], env);
+    assert_eq!(notes, "");
+    let (_, stderr) = ended(&[], &["--root", "/srv", "config", "cursor", "--url=http://a"], 2);
+    assert!(stderr.contains("a client passes no options"), "{stderr}");
+}
+
+#[test]
+fn a_path_in_the_entry_of_a_client_is_absolute() {
+    let (printed, _) = entry(&[KEY], &["--root", "data", "config", "cursor"]);
+    let root = std::env::current_dir().expect("a folder").join("data");
+    assert_eq!(printed["mcpServers"]["file-box"]["args"], json!(["--root", root]));
+}
+
+#[test]
+fn a_value_that_is_missing_has_a_placeholder_and_a_note() {
+    let (printed, notes) = entry(&[], &["config", "cursor"]);
+    let env =
+        json!({ "FILE_BOX_ROOT": "<FILE_BOX_ROOT>", "FILE_BOX_API_KEY": "<FILE_BOX_API_KEY>" });
+    assert_eq!(printed["mcpServers"]["file-box"]["env"], env);
+    for name in ["FILE_BOX_ROOT", "FILE_BOX_API_KEY"] {
+        let note = format!("note: `{name}` has no value yet: replace `<{name}>` in the entry");
+        assert!(notes.contains(&note), "{notes}");
+    }
+}
+
+#[test]
+fn vs_code_asks_for_secrets_and_for_values_that_are_missing() {
+    let (printed, notes) = entry(&[KEY], &["config", "vscode"]);
+    let env = json!({
+        "FILE_BOX_ROOT": "${input:file-box-root}",
+        "FILE_BOX_API_KEY": "${input:file-box-api-key}",
+    });
+    assert_eq!(printed["servers"]["file-box"]["env"], env);
+    let inputs = json!([
+        { "type": "promptString", "id": "file-box-root", "description": "Directory to serve" },
+        { "type": "promptString", "id": "file-box-api-key", "description": "Key of the service", "password": true },
+    ]);
+    assert_eq!(printed["inputs"], inputs);
+    assert!(notes.contains("note: VS Code asks for `FILE_BOX_API_KEY`"), "{notes}");
+}
+
+#[test]
+fn words_after_two_dashes_are_left_alone() {
+    let arguments = ["--root", "/srv", "--", "--frobnicate", "call", "--root", "/other"];
+    let mut command = server(&[KEY], &arguments);
+    command.stdin(Stdio::piped());
+    let mut server = Server::start_as(prepared(command));
+    let values = server.ask("values", "values", json!({}));
+    assert_eq!(values, "/srv 14 5 false none [] pool of sqlite::memory:");
+}

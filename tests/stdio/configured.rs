@@ -1,0 +1,95 @@
+//! A server with options of its own.
+
+use std::{path::PathBuf, str::FromStr};
+
+use mcp_runtime::prelude::*;
+
+/// Settings of the file server.
+///
+/// This paragraph is not in the help.
+#[config]
+struct Config {
+    /// Directory to serve
+    root: PathBuf,
+    /// Key of the service
+    #[config(secret)]
+    api_key: Key,
+    /// Attempts per request.
+    #[config(default = 5)]
+    retries: u8,
+    verbose: bool,
+    /// Language of all texts
+    #[config(env = "TEXT_LANGUAGE")]
+    language: Option<Language>,
+    /// Extension of files that are served
+    extension: Vec<String>,
+}
+
+/// Key with at least four letters. The error shows the text, as those of many crates do.
+struct Key(String);
+
+impl FromStr for Key {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.len() {
+            0..4 => Err(format!("`{text}` is too short")),
+            _ => Ok(Self(text.to_owned())),
+        }
+    }
+}
+
+enum Language {
+    English,
+    Norwegian,
+}
+
+impl FromStr for Language {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "en" => Ok(Self::English),
+            "no" => Ok(Self::Norwegian),
+            _ => Err("it is neither `en` nor `no`"),
+        }
+    }
+}
+
+/// Database of the server
+#[config(env = "STORE")]
+struct Database {
+    /// Address of the database
+    #[config(name = "database-url", default = "sqlite::memory:")]
+    url: String,
+}
+
+/// Connections that `setup` has opened.
+struct Pool(String);
+
+/// Returns all values.
+#[tool(read_only)]
+fn values(config: &Config, pool: &Pool) -> String {
+    let language = match config.language {
+        None => "none",
+        Some(Language::English) => "English",
+        Some(Language::Norwegian) => "Norwegian",
+    };
+    format!(
+        "{} {} {} {} {language} {:?} {}",
+        config.root.display(),
+        config.api_key.0.len(),
+        config.retries,
+        config.verbose,
+        config.extension,
+        pool.0
+    )
+}
+
+fn main() -> Exit {
+    server!(name = "file-box")
+        .setup(async |database: State<Database>| {
+            Ok::<_, Error>(Pool(format!("pool of {}", database.url)))
+        })
+        .run()
+}

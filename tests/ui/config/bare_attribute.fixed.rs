@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[config]
+struct Config {
+    root: String,
+}
+
+fn main() {}

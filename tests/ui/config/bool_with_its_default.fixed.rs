@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[config]
+struct Config {
+    verbose: bool,
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+use mcp_runtime::prelude::*;
+
+struct Size(u32);
+
+#[config]
+struct Config {
+    /// Size of a page
+    page: String,
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use mcp_runtime::prelude::*;
+
+#[config]
+enum Config {
+    Root(String),
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use mcp_runtime::prelude::*;
+
+#[config]
+struct Config(String);
+
+fn main() {}
