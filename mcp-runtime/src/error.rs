@@ -380,6 +380,9 @@ pub enum ServeError {
     /// The configured authorization is not possible. The text is the reason.
     #[cfg(feature = "auth")]
     Auth(String),
+    /// The playground may not be served at the address. The text names the fix.
+    #[cfg(feature = "playground")]
+    Playground(String),
     /// The server cannot listen on the address.
     Bind(io::Error),
     /// A handler still blocked its thread when the server had to stop, so the server stopped without waiting for it. The text names the
@@ -404,6 +407,8 @@ impl fmt::Display for ServeError {
             Self::Config(why) | Self::Store(why) | Self::Unresponsive(why) => f.write_str(why),
             #[cfg(feature = "auth")]
             Self::Auth(why) => f.write_str(why),
+            #[cfg(feature = "playground")]
+            Self::Playground(why) => f.write_str(why),
             Self::Bind(error) => {
                 write!(f, "cannot listen on this address: {error}")?;
                 f.write_str(match error.kind() {
@@ -440,6 +445,8 @@ impl std::error::Error for ServeError {
             | Self::Unresponsive(_) => None,
             #[cfg(feature = "auth")]
             Self::Auth(_) => None,
+            #[cfg(feature = "playground")]
+            Self::Playground(_) => None,
         }
     }
 }

@@ -73,6 +73,15 @@ pub trait AuthFeature {
 }
 
 #[diagnostic::on_unimplemented(
+    message = "this method needs the feature `playground` of mcp-runtime",
+    label = "the feature `playground` is off",
+    note = "to turn it on, run `cargo add mcp-runtime --features playground`"
+)]
+pub trait PlaygroundFeature {
+    type Any;
+}
+
+#[diagnostic::on_unimplemented(
     message = "this method needs the feature `state-key` of mcp-runtime",
     label = "the feature `state-key` is off",
     note = "to turn it on, run `cargo add mcp-runtime --features state-key`"

@@ -10,9 +10,10 @@ use std::{
 use crate::sources::root;
 
 /// Programs that the script uses. With all of them present, it installs no packages.
-const TOOLS: [&str; 10] = [
+const TOOLS: [&str; 11] = [
     "caddy",
     "cargo",
+    "chromium",
     "curl",
     "nginx",
     "node",

@@ -8,11 +8,9 @@ const LEAST: usize = 60;
 const MOST: usize = 500;
 
 /// Files that may be shorter, each with the reason.
-const EXCEPTED: [(&str, &str); 30] = [
+const EXCEPTED: [(&str, &str); 28] = [
     ("mcp-runtime/src/ask/bound.rs", "the binding of a state to its call is a subject of its own"),
     ("mcp-runtime/src/authorization/pages.rs", TRAIT),
-    ("mcp-runtime/src/builder/disabled.rs", FEATURE),
-    ("mcp-runtime/src/builder/http.rs", FEATURE),
     ("mcp-runtime/src/call/context/channel.rs", TRAIT),
     ("mcp-runtime/src/call/context/principal.rs", SHARED),
     ("mcp-runtime/src/call/extract/auth.rs", FEATURE),

@@ -240,6 +240,12 @@ impl ProtectedResource {
         self.verifier.may_serve_at(address)
     }
 
+    /// Returns the configured issuers of tokens. Without any, the server itself issues tokens, or the issuer is not known.
+    #[cfg(feature = "playground")]
+    pub(crate) fn issuers(&self) -> &[String] {
+        &self.servers
+    }
+
     /// Whether a server whose MCP endpoint has the path `endpoint` serves the metadata document at `path`.
     pub(crate) fn is_metadata(&self, path: &str, endpoint: &str) -> bool {
         let Some(rest) = path.strip_prefix(WELL_KNOWN) else { return false };

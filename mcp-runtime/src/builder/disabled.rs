@@ -44,6 +44,14 @@ unavailable! {
     }
 }
 
+#[cfg(not(feature = "playground"))]
+unavailable! {
+    impl Builder where unavailable::PlaygroundFeature {
+        fn playground<S>(self, _: S) -> Self;
+        fn allow_remote_playground<A>(self, _: A) -> Self;
+    }
+}
+
 #[cfg(not(feature = "state-key"))]
 unavailable! {
     impl Builder where unavailable::StateKeyFeature {

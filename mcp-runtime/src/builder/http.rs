@@ -135,4 +135,34 @@ impl Builder {
         self.http.legacy_sse = serve;
         self
     }
+
+    /// Sets whether the server also serves the playground, a page on which a person tries the server out in a browser. Default: off.
+    ///
+    /// The page is at `/playground` if the path of the endpoint is `/mcp`. The option `--http --playground` serves it too, and the command
+    /// `playground` serves it at a free port and opens it. The page loads nothing from other hosts, and contains nothing of the server: it
+    /// calls the endpoint as every client does. If the server has [`auth`](Self::auth), the person logs in on the page first.
+    ///
+    /// The server starts only if it listens on a loopback address, unless [`allow_remote_playground`](Self::allow_remote_playground) permits
+    /// other addresses. The address of a service in an application is not known, so such a service needs that permission too.
+    ///
+    /// ```
+    /// let server = mcp_runtime::server!().playground(cfg!(debug_assertions));
+    /// ```
+    #[cfg(feature = "playground")]
+    #[must_use]
+    pub fn playground(mut self, serve: bool) -> Self {
+        self.http.playground.is_served = serve;
+        self
+    }
+
+    /// Permits the [`playground`](Self::playground) at addresses that other machines reach. Default: off.
+    ///
+    /// The page gives its users no more rights than other clients have. But everyone who reaches a server without [`auth`](Self::auth) can
+    /// then call its tools with a browser. The option `--allow-remote-playground` sets this too.
+    #[cfg(feature = "playground")]
+    #[must_use]
+    pub fn allow_remote_playground(mut self, allow: bool) -> Self {
+        self.http.playground.is_remote_allowed = allow;
+        self
+    }
 }

@@ -93,16 +93,16 @@ fn take_json(words: &mut Vec<String>) -> Result<bool, CommandError> {
 #[cfg(not(feature = "workbench"))]
 fn take_json(words: &mut [String]) -> Result<bool, CommandError> {
     match words.iter().any(|word| word == "--json") {
-        true => Err(without_workbench("--json")),
+        true => Err(without_feature("--json", "workbench")),
         false => Ok(false),
     }
 }
 
-/// Returns the error for a command or an option of the feature `workbench`.
-#[cfg(not(feature = "workbench"))]
-pub(super) fn without_workbench(given: &str) -> CommandError {
+/// Returns the error for a command or an option of a feature that this build lacks.
+#[cfg(not(all(feature = "workbench", feature = "playground")))]
+pub(super) fn without_feature(given: &str, feature: &str) -> CommandError {
     CommandError::usage(format!(
-        "`{given}` needs the feature `workbench` of mcp-runtime: run `cargo run --features mcp-runtime/workbench -- …`"
+        "`{given}` needs the feature `{feature}` of mcp-runtime: run `cargo run --features mcp-runtime/{feature} -- …`"
     ))
 }
 

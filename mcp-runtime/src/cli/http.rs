@@ -24,7 +24,7 @@ pub(super) struct HttpOptions {
 
 type Setting = Box<dyn FnOnce(Builder) -> Builder>;
 
-pub(super) static OPTIONS: [(&str, &str); 7] = [
+pub(super) static OPTIONS: &[(&str, &str)] = &[
     ("--http [ADDR]", "serves over HTTP, by default at 127.0.0.1:8000"),
     ("--path PATH", "path of the endpoint, by default /mcp"),
     ("--allow-host NAME", "also accepts requests for this host; may be repeated"),
@@ -35,12 +35,19 @@ pub(super) static OPTIONS: [(&str, &str); 7] = [
     ),
     ("--drain TIME", "accepts connections for this time after SIGTERM, such as 5s; by default 0s"),
     ("--legacy-sse", "also serves the HTTP+SSE transport of the oldest revision, at /sse"),
+    #[cfg(feature = "playground")]
+    ("--playground", "also serves a page that tries the server out, at /playground"),
+    #[cfg(feature = "playground")]
+    ("--allow-remote-playground", "serves that page on addresses that other machines reach, too"),
 ];
+
+/// Options of the feature `playground`.
+const PLAYGROUND: [&str; 2] = ["playground", "allow-remote-playground"];
 
 impl HttpOptions {
     pub(super) fn knows(option: &str) -> bool {
         let mut names = OPTIONS.iter().filter_map(|option| option.0.split(' ').next());
-        names.any(|name| name.strip_prefix("--") == Some(option))
+        names.any(|name| name.strip_prefix("--") == Some(option)) || PLAYGROUND.contains(&option)
     }
 
     /// Stores a known option and its value.
@@ -59,6 +66,9 @@ impl HttpOptions {
         if option == "legacy-sse" {
             self.settings.push(Box::new(|builder| builder.legacy_sse(true)));
             return Ok(());
+        }
+        if PLAYGROUND.contains(&option) {
+            return self.take_playground(option);
         }
         let value = parser.value().map_err(|error| CommandError::usage(error.to_string()))?;
         let value = value
@@ -87,12 +97,30 @@ impl HttpOptions {
         Ok(())
     }
 
+    #[cfg(feature = "playground")]
+    fn take_playground(&mut self, option: &str) -> Result<(), CommandError> {
+        self.settings.push(match option {
+            "playground" => Box::new(|builder| builder.playground(true)),
+            _ => Box::new(|builder| builder.allow_remote_playground(true)),
+        });
+        Ok(())
+    }
+
+    #[cfg(all(feature = "http", not(feature = "playground")))]
+    #[expect(clippy::unused_self, reason = "the feature `playground` adds a setting")]
+    fn take_playground(&mut self, option: &str) -> Result<(), CommandError> {
+        Err(super::command::without_feature(&format!("--{option}"), "playground"))
+    }
+
     /// Reports that the server was built without HTTP.
     ///
     /// # Errors
     /// Always fails.
     #[cfg(not(feature = "http"))]
     pub(super) fn take(&mut self, option: &str, _: &mut Parser) -> Result<(), CommandError> {
+        if PLAYGROUND.contains(&option) {
+            return Err(super::command::without_feature(&format!("--{option}"), "playground"));
+        }
         Err(CommandError::usage(format!(
             "`--{option}`: this server was built without HTTP: run `cargo add mcp-runtime --features http`, and build it again"
         )))
@@ -143,13 +171,7 @@ impl HttpLaunch {
             let address = self.address.map_or(http::DEFAULT_ADDRESS.to_owned(), |address| {
                 http::complete_address(&address)
             });
-            http::run(builder.bind_http(&*address)).map_err(|error| {
-                CommandError::failure(match error {
-                    ServeError::Bind(_) => format!("{address}: {error}"),
-                    // The address has nothing to do with other errors, such as that of `setup`.
-                    _ => error.to_string(),
-                })
-            })
+            serve(builder, &address, http::hint)
         }
         #[cfg(not(feature = "http"))]
         {
@@ -157,6 +179,22 @@ impl HttpLaunch {
             Ok(())
         }
     }
+}
+
+/// Serves at an address until the process receives a signal to stop. `announce` is called as soon as the server listens.
+#[cfg(feature = "http")]
+pub(super) fn serve(
+    builder: Builder,
+    address: &str,
+    announce: impl FnOnce(&http::HttpServer),
+) -> Result<(), CommandError> {
+    http::run(builder.bind_http(address), announce).map_err(|error| {
+        CommandError::failure(match error {
+            ServeError::Bind(_) => format!("{address}: {error}"),
+            // The address has nothing to do with other errors, such as that of `setup`.
+            _ => error.to_string(),
+        })
+    })
 }
 
 #[cfg(all(test, feature = "http"))]

@@ -11,6 +11,8 @@ mod exit;
 mod http;
 mod manifest;
 mod person;
+#[cfg(feature = "playground")]
+mod playground;
 mod questions;
 mod run;
 mod settings;

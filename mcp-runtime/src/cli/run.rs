@@ -4,6 +4,8 @@ use std::{ffi::OsString, io::Write as _};
 
 use mcp_runtime_contract::suggest::nearest;
 
+#[cfg(feature = "playground")]
+use super::playground;
 use super::{
     arguments::option_name,
     check,
@@ -85,6 +87,13 @@ static COMMANDS: &[Command] = &[
         options: &[],
         run: clients::uninstall,
     },
+    #[cfg(feature = "playground")]
+    Command {
+        usage: "playground [ADDR] [--no-open]",
+        about: "opens a page that tries the server out in the browser",
+        options: &[],
+        run: playground::run,
+    },
     Command { usage: "help", about: "prints this help", options: &[], run: help },
     Command {
         usage: "version",
@@ -97,6 +106,10 @@ static COMMANDS: &[Command] = &[
 /// Commands of the feature `workbench`.
 #[cfg(not(feature = "workbench"))]
 const WORKBENCH: [&str; 4] = ["complete", "config", "install", "uninstall"];
+
+/// Command of the feature `playground`.
+#[cfg(not(feature = "playground"))]
+const PLAYGROUND: &str = "playground";
 
 /// Text of the error for a call of `run` inside a tokio runtime. `run` starts its own runtime, which would panic inside another one.
 #[cfg(feature = "http")]
@@ -143,6 +156,9 @@ impl Builder {
     /// The feature `workbench` adds the command `complete`, which suggests values of an argument as a client would show them, and the
     /// option `--json`, with which a command prints the result of the protocol. `config CLIENT` prints the entry for the configuration of a
     /// client, `install CLIENT` adds it to the client's file, and `uninstall CLIENT` removes it.
+    ///
+    /// The feature `playground` adds the command `playground`, which serves the server and a page that tries it out at a free port, and opens
+    /// the page in the browser. With `--no-open` it prints the URL only.
     ///
     /// Errors are written to stderr. The exit code is 0 for success, 1 for a failure and 2 for a wrong command line. Return the [`Exit`]
     /// from `main`. If `main` drops an `Exit` with a failure instead, the process still ends with that exit code.
@@ -298,7 +314,11 @@ impl Builder {
         let given: Vec<String> = words.collect();
         #[cfg(not(feature = "workbench"))]
         if WORKBENCH.contains(&&*name) {
-            return Err(super::command::without_workbench(&name));
+            return Err(super::command::without_feature(&name, "workbench"));
+        }
+        #[cfg(not(feature = "playground"))]
+        if name == PLAYGROUND {
+            return Err(super::command::without_feature(&name, "playground"));
         }
         let Some(command) = COMMANDS.iter().find(|command| command.name() == name) else {
             return Err(unknown_command(&name, self));
@@ -333,7 +353,7 @@ fn options() -> Vec<(&'static str, &'static str)> {
     let shared = [questions::OPTION, ("--json", "after a command: prints the result as JSON")];
     #[cfg(not(feature = "workbench"))]
     let shared = [questions::OPTION];
-    shared.into_iter().chain(http::OPTIONS).collect()
+    shared.into_iter().chain(http::OPTIONS.iter().copied()).collect()
 }
 
 /// Returns the names of all commands.

@@ -24,6 +24,17 @@ pub(crate) struct HttpSettings {
     /// Resource that requires a token from its callers. `None` if callers need no token.
     #[cfg(feature = "auth")]
     pub(crate) protected: Option<Arc<ProtectedResource>>,
+    #[cfg(feature = "playground")]
+    pub(crate) playground: Playground,
+}
+
+/// Addresses at which a server serves the playground.
+#[cfg(feature = "playground")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Playground {
+    pub(crate) is_served: bool,
+    /// Whether the page may be served at addresses that other machines reach.
+    pub(crate) is_remote_allowed: bool,
 }
 
 impl Default for HttpSettings {
@@ -37,6 +48,8 @@ impl Default for HttpSettings {
             drain: Duration::ZERO,
             #[cfg(feature = "auth")]
             protected: None,
+            #[cfg(feature = "playground")]
+            playground: Playground::default(),
         }
     }
 }

@@ -10,6 +10,8 @@ mod network;
 
 #[cfg(feature = "http")]
 pub(crate) use http::HttpSettings;
+#[cfg(feature = "playground")]
+pub(crate) use http::Playground;
 #[cfg(all(feature = "http", feature = "stdio"))]
 pub(crate) use http::parse_time;
 #[cfg(feature = "http")]

@@ -41,32 +41,35 @@ pub(crate) fn address_problem(given: &str) -> Option<String> {
 }
 
 /// Serves until the process receives a signal to stop. This thread accepts the connections of the server that `bind` returns, and
-/// [reactors](Reactors) serve them.
+/// [reactors](Reactors) serve them. `announce` tells the person at the terminal that the server listens.
 ///
 /// # Errors
 /// Fails if `bind` fails, if the system cannot start a thread, or if a handler still blocks a thread when the server stops.
 pub(crate) fn run(
     bind: impl Future<Output = Result<HttpServer, ServeError>>,
+    announce: impl FnOnce(&HttpServer),
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = pin!(async {
         let server = bind.await?;
-        hint(&server);
+        announce(&server);
         server.serve_on(&Reactors::start()?).await
     });
     block_on(runtime, served)
 }
 
-fn hint(server: &HttpServer) {
+/// Prints the address of a server, and how to try the server.
+pub(crate) fn hint(server: &HttpServer) {
     let identity = server.identity();
     // If stderr is closed, the hint has no reader, so an error does not matter.
     let _ = writeln!(
         std::io::stderr(),
-        "{} {}: an MCP server at {}\n{}give the address to a client, or try it with\n  {}\n{}Ctrl-C ends the server, and `help` lists the options",
+        "{} {}: an MCP server at {}\n{}{}give the address to a client, or try it with\n  {}\n{}Ctrl-C ends the server, and `help` lists the options",
         identity.name,
         identity.version,
         server.url(),
         all_interfaces(server.local_addr()),
+        playground(server),
         curl(&server.url(), server.is_protected()),
         token_hint(server.is_protected())
     );
@@ -81,6 +84,16 @@ fn all_interfaces(address: SocketAddr) -> String {
     format!(
         "it listens on all network interfaces: other machines use this machine's address, and port {port}\n"
     )
+}
+
+/// Returns a line with the URL of the playground, if the server serves it.
+fn playground(server: &HttpServer) -> String {
+    #[cfg(feature = "playground")]
+    if let Some(url) = server.playground_url() {
+        return format!("its playground is at {url}\n");
+    }
+    let _ = server;
+    String::new()
 }
 
 /// Returns a shell command that asks the server for its name and its capabilities.

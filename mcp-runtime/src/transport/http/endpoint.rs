@@ -12,6 +12,8 @@ use std::{
 
 use tokio::time::Instant;
 
+#[cfg(feature = "playground")]
+use super::playground::PlaygroundPage;
 use super::{
     access::HostAccess,
     open_connections::OpenConnections,
@@ -52,6 +54,9 @@ pub(super) struct Endpoint {
     /// Time of the last search that found no session to displace, in milliseconds since the start. Zero before the first such search.
     displaced_none: AtomicU64,
     pub(super) connections: OpenConnections,
+    /// Set if the server serves the playground.
+    #[cfg(feature = "playground")]
+    pub(super) playground: Option<PlaygroundPage>,
     /// Number of bytes of large responses that clients have not read.
     pub(super) answers: Arc<ByteBudget>,
     memory: Arc<EventMemory>,
@@ -76,6 +81,8 @@ impl Endpoint {
         Arc::new(Self {
             service: Service::new(&started),
             access: HostAccess::new(&settings, bound),
+            #[cfg(feature = "playground")]
+            playground: PlaygroundPage::of(&settings),
             settings,
             sessions: SessionTable::default(),
             shared: started

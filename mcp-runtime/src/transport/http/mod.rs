@@ -36,6 +36,8 @@ mod head;
 mod legacy_sse;
 mod log_memory;
 mod open_connections;
+#[cfg(feature = "playground")]
+mod playground;
 #[cfg_attr(not(feature = "stdio"), expect(dead_code, reason = "only `.run()` brings threads"))]
 mod reactors;
 mod reply;
@@ -64,7 +66,9 @@ mod stream_log;
 mod token_gate;
 
 #[cfg(feature = "stdio")]
-pub(crate) use self::command_line::{DEFAULT_ADDRESS, address_problem, complete_address, run};
+pub(crate) use self::command_line::{
+    DEFAULT_ADDRESS, address_problem, complete_address, hint, run,
+};
 pub(crate) use self::server::HttpListener;
 pub use self::{body::HttpBody, server::HttpServer, service::HttpService};
 pub(crate) use tokio::net::ToSocketAddrs;

@@ -116,6 +116,15 @@ fn admit(
         allow_request(response.headers_mut(), &parts.headers);
         return Err(response.into());
     }
+    #[cfg(feature = "playground")]
+    if let (HttpRoute::Playground, Some(page)) = (route, &endpoint.playground) {
+        // No page of another origin needs to read this page.
+        *origin = None;
+        if !matches!(parts.method, Method::GET | Method::HEAD) {
+            return Err(reply::not_allowed("GET, HEAD").into());
+        }
+        return Err(page.answer(&parts.headers).map(HttpBody::whole).into());
+    }
     #[cfg(feature = "auth")]
     if let (HttpRoute::Metadata, Some(protected)) = (route, &endpoint.settings.protected) {
         let is_asked = parts.method == Method::GET;

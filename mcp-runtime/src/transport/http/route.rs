@@ -8,6 +8,9 @@ use crate::server::HttpSettings;
 pub(super) const SSE_STREAM: &str = "sse";
 /// Last segment of the address to which a client of protocol revision 2024-11-05 posts its messages.
 pub(super) const SSE_POST: &str = "message";
+/// Last path segment of the URL of the playground.
+#[cfg(feature = "playground")]
+pub(super) const PLAYGROUND: &str = "playground";
 
 /// Address that a request was sent to.
 #[derive(Clone, Copy)]
@@ -25,6 +28,8 @@ pub(super) enum HttpRoute {
     /// Page of the authorization server. The flag is true if scripts of other origins may read the response.
     #[cfg(feature = "auth")]
     AuthPage(bool),
+    #[cfg(feature = "playground")]
+    Playground,
     /// A path that this server does not serve.
     Unknown,
 }
@@ -39,6 +44,8 @@ impl HttpRoute {
         match path.rsplit('/').next().unwrap_or_default() {
             SSE_STREAM if settings.legacy_sse => Self::SseStream,
             SSE_POST if settings.legacy_sse => Self::SsePost,
+            #[cfg(feature = "playground")]
+            PLAYGROUND if settings.playground.is_served => Self::Playground,
             _ => Self::Endpoint,
         }
     }
@@ -58,6 +65,10 @@ impl HttpRoute {
             "/readyz" => Self::Readiness,
             _ if is_sibling(SSE_STREAM) => Self::SseStream,
             _ if is_sibling(SSE_POST) => Self::SsePost,
+            #[cfg(feature = "playground")]
+            _ if settings.playground.is_served && path == settings.sibling(PLAYGROUND) => {
+                Self::Playground
+            }
             #[cfg(feature = "auth")]
             _ => of_protected(settings, path).unwrap_or(Self::Unknown),
             #[cfg(not(feature = "auth"))]
@@ -98,6 +109,10 @@ pub(super) fn paths(settings: &HttpSettings) -> Vec<String> {
     let mut paths = vec![settings.path.clone()];
     if settings.legacy_sse {
         paths.extend([SSE_STREAM, SSE_POST].map(|name| settings.sibling(name)));
+    }
+    #[cfg(feature = "playground")]
+    if settings.playground.is_served {
+        paths.push(settings.sibling(PLAYGROUND));
     }
     #[cfg(feature = "auth")]
     if let Some(protected) = &settings.protected {

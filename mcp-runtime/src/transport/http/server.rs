@@ -112,6 +112,14 @@ impl HttpServer {
         format!("http://{}{}", reachable(self.address), self.endpoint().settings.path)
     }
 
+    /// Returns the URL of the playground for browsers on this machine, or `None` if the server does not serve it.
+    #[cfg(feature = "playground")]
+    pub(crate) fn playground_url(&self) -> Option<String> {
+        let settings = &self.endpoint().settings;
+        let path = settings.sibling(super::route::PLAYGROUND);
+        settings.playground.is_served.then(|| format!("http://{}{path}", reachable(self.address)))
+    }
+
     /// Serves until the process receives SIGTERM or Ctrl-C.
     ///
     /// After the first signal, the server still accepts connections for the time of its [drain](crate::Builder::drain) (zero by default).
@@ -287,7 +295,7 @@ impl HttpServer {
 
     /// Returns the identity that the server reports to its clients.
     #[cfg(feature = "stdio")]
-    pub(super) fn identity(&self) -> &crate::server::Identity {
+    pub(crate) fn identity(&self) -> &crate::server::Identity {
         &self.endpoint().service.identity
     }
 }

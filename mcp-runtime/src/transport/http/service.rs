@@ -17,6 +17,8 @@ use http::{Request, Response};
 use http_body::Body;
 use tower_service::Service;
 
+#[cfg(feature = "playground")]
+use super::playground;
 use super::{
     body::HttpBody,
     connection_state::{ActiveRequest, ConnectionState},
@@ -98,7 +100,7 @@ impl HttpService {
     /// application.
     ///
     /// # Errors
-    /// Fails if the token verifier does not permit this address.
+    /// Fails if the token verifier does not permit this address, or if the playground may not be served there.
     pub(crate) fn check_address(
         settings: &HttpSettings,
         bound: Option<IpAddr>,
@@ -107,6 +109,8 @@ impl HttpService {
         if let Some(protected) = &settings.protected {
             protected.may_serve_at(bound).map_err(ServeError::Auth)?;
         }
+        #[cfg(feature = "playground")]
+        playground::check_address(settings.playground, bound).map_err(ServeError::Playground)?;
         #[cfg(not(feature = "auth"))]
         let _ = (settings, bound);
         Ok(())

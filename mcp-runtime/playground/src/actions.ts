@@ -1,0 +1,9 @@
+// What components deep in the page can do.
+
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+
+export type Actions = { readResource: (uri: string) => void };
+
+export const ActionsContext = createContext<Actions>({ readResource: () => {} });
+export const useActions = () => useContext(ActionsContext);

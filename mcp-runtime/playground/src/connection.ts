@@ -1,0 +1,242 @@
+// The connection to the server: what the server offers, and the requests of the page.
+
+import {
+    Client,
+    StreamableHTTPClientTransport,
+    UnauthorizedError,
+    type ClientCapabilities,
+    type Implementation,
+    type JSONRPCMessage,
+    type McpSubscription,
+    type Prompt,
+    type Resource,
+    type ResourceTemplateType,
+    type ServerCapabilities,
+    type Tool,
+} from '@modelcontextprotocol/client';
+import { ENDPOINT } from './endpoint.ts';
+import { LogLines } from './log_lines.ts';
+import { Login, returned } from './login.ts';
+import { Questions, type QuestionMethod } from './questions.ts';
+import { MODERN, type Choice } from './revision.ts';
+import { Store } from './store.ts';
+import { Wire, type Message } from './wire.ts';
+
+const INFO: Implementation = { name: 'mcp-runtime-playground', title: 'Playground', version: '1' };
+const CAPABILITIES: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } };
+export const TASKS = 'io.modelcontextprotocol/tasks';
+const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
+
+// Calls may wait for the person, so they end by cancellation and not by time. This is the longest time of a timer.
+export const NO_TIMEOUT = { timeout: 2 ** 31 - 1 };
+
+export type Status = 'connecting' | 'ready' | 'login' | 'failed';
+
+export type Offer = {
+    status: Status;
+    problem?: string;
+    server?: Implementation;
+    instructions?: string;
+    capabilities: ServerCapabilities;
+    revision?: string;
+    tools: Tool[];
+    resources: Resource[];
+    templates: ResourceTemplateType[];
+    prompts: Prompt[];
+};
+
+const NOTHING = { capabilities: {}, tools: [], resources: [], templates: [], prompts: [] };
+
+export class Connection {
+    readonly offer = new Store<Offer>({ status: 'connecting', ...NOTHING });
+    readonly wire = new Wire();
+    readonly questions = new Questions();
+    readonly log = new LogLines();
+    readonly login = new Login();
+    // URIs of subscribed resources, with the number of updates since then.
+    readonly subscribed = new Store<Record<string, number>>({});
+    #client?: Client;
+    #transport?: StreamableHTTPClientTransport;
+    #listening?: McpSubscription;
+    #beside = new Map<string, (message: Message) => void>();
+    #lastBeside = 0;
+
+    get isModern(): boolean {
+        return this.offer.value.revision === MODERN;
+    }
+
+    async connect(choice: Choice): Promise<void> {
+        this.offer.set({ status: 'connecting', ...NOTHING });
+        await this.close();
+        const versions = choice === 'auto' || choice === MODERN ? {} : { supportedProtocolVersions: [choice] };
+        const mode = choice === 'auto' ? 'auto' : choice === MODERN ? { pin: MODERN } : 'legacy';
+        const refreshed = (list: 'tools' | 'prompts') => ({ onChanged: (_: unknown, items: any) => items && this.offer.patch({ [list]: items }) });
+        const client = new Client(INFO, {
+            capabilities: CAPABILITIES,
+            versionNegotiation: { mode },
+            ...versions,
+            // The page shows results that do not fit the schema too, and compares them itself.
+            jsonSchemaValidator: { getValidator: () => (input: any) => ({ valid: true, data: input, errorMessage: undefined }) },
+            listChanged: {
+                tools: refreshed('tools'),
+                prompts: refreshed('prompts'),
+                resources: { autoRefresh: false, onChanged: () => void this.#loadResources() },
+            },
+        });
+        this.#client = client;
+        this.#answerQuestions(client);
+        client.setNotificationHandler('notifications/message', ({ params }) => this.log.add(params));
+        client.setNotificationHandler('notifications/resources/updated', ({ params }) => this.#updated(params.uri));
+        try {
+            await this.#open(client);
+            // The person may have chosen another revision meanwhile.
+            if (client !== this.#client) return void client.close().catch(() => {});
+            const [server, instructions] = [client.getServerVersion(), client.getInstructions()];
+            const capabilities = client.getServerCapabilities() ?? {};
+            this.offer.patch({ server, instructions, capabilities, revision: client.getNegotiatedProtocolVersion() });
+            await this.#load();
+            if (capabilities.logging && !this.isModern) await client.setLoggingLevel(this.log.level.value);
+            if (client === this.#client) this.offer.patch({ status: 'ready' });
+        } catch (error) {
+            if (client !== this.#client) return;
+            const isLogin = UnauthorizedError.isInstance(error);
+            this.offer.patch({ status: isLogin ? 'login' : 'failed', problem: isLogin ? undefined : explain(error) });
+        }
+    }
+
+    // Connects with a token of the login that has just come back, or that was kept.
+    async #open(client: Client): Promise<void> {
+        const code = returned();
+        if (code) await this.#newTransport().finishAuth(code);
+        await client.connect(this.#newTransport());
+        const pass = this.#transport!.onmessage;
+        this.#transport!.onmessage = (message) => {
+            const settle = this.#beside.get(String((message as Message).id));
+            if (settle === undefined || 'method' in message) return pass?.(message);
+            this.#beside.delete(String((message as Message).id));
+            settle(message as Message);
+        };
+    }
+
+    #newTransport(): StreamableHTTPClientTransport {
+        const { wire, login } = this;
+        const recorded: typeof fetch = (input, init) => {
+            const url = String(input instanceof Request ? input.url : input);
+            if (url === ENDPOINT.href) wire.noteHttp(url, new Headers(init?.headers), init?.body);
+            return fetch(input, init);
+        };
+        class Recorded extends StreamableHTTPClientTransport {
+            override send(message: JSONRPCMessage | JSONRPCMessage[], options?: any): Promise<void> {
+                for (const part of [message].flat()) wire.note('client', part as Message);
+                return super.send(message as JSONRPCMessage, options);
+            }
+        }
+        const transport = new Recorded(ENDPOINT, { authProvider: login, fetch: recorded });
+        transport.onmessage = (message) => wire.note('server', message as Message);
+        this.#transport = transport;
+        return transport;
+    }
+
+    #answerQuestions(client: Client): void {
+        const ask = (method: QuestionMethod) => async (request: any, context: any) => this.questions.ask(method, request.params, context?.mcpReq?.signal);
+        client.setRequestHandler('elicitation/create', ask('elicitation/create'));
+        client.setRequestHandler('sampling/createMessage', ask('sampling/createMessage'));
+        client.setRequestHandler('roots/list', ask('roots/list'));
+    }
+
+    async #load(): Promise<void> {
+        const { capabilities } = this.offer.value;
+        const client = this.#client!;
+        const fresh = { cacheMode: 'refresh' } as const;
+        const [tools, prompts] = await Promise.all([
+            capabilities.tools ? client.listTools(undefined, fresh) : { tools: [] },
+            capabilities.prompts ? client.listPrompts(undefined, fresh) : { prompts: [] },
+            capabilities.resources ? this.#loadResources() : undefined,
+        ]);
+        this.offer.patch({ tools: tools.tools, prompts: prompts.prompts });
+    }
+
+    async #loadResources(): Promise<void> {
+        const fresh = { cacheMode: 'refresh' } as const;
+        const [found, templates] = await Promise.all([this.#client!.listResources(undefined, fresh), this.#client!.listResourceTemplates(undefined, fresh)]);
+        this.offer.patch({ resources: found.resources, templates: templates.resourceTemplates });
+    }
+
+    async close(): Promise<void> {
+        const [client, transport] = [this.#client, this.#transport];
+        this.#client = this.#transport = this.#listening = undefined;
+        this.subscribed.set({});
+        // The server may be gone, and a session ends by itself then.
+        if (transport?.sessionId) await transport.terminateSession().catch(() => {});
+        await client?.close().catch(() => {});
+    }
+
+    async logIn(choice: Choice): Promise<void> {
+        this.login.mayLeave = true;
+        await this.connect(choice);
+    }
+
+    // Sends a request. Progress and log lines come through the options and the log.
+    request(method: 'tools/call' | 'prompts/get' | 'resources/read', params: any, options: any): Promise<any> {
+        return this.#client!.request({ method, params: this.#withLogLevel(params) } as any, { ...NO_TIMEOUT, ...options });
+    }
+
+    #withLogLevel(params: any): any {
+        if (!this.isModern || !this.offer.value.capabilities.logging) return params;
+        return { ...params, _meta: { ...params._meta, [LOG_LEVEL]: this.log.level.value } };
+    }
+
+    async complete(ref: any, name: string, value: string, others: Record<string, string>, signal: AbortSignal): Promise<string[]> {
+        if (!this.offer.value.capabilities.completions) return [];
+        const context = Object.keys(others).length ? { context: { arguments: others } } : {};
+        const { completion } = await this.#client!.complete({ ref, argument: { name, value }, ...context }, { signal });
+        return completion.values;
+    }
+
+    // Sends a request of the tasks extension, for which the client library has no method. Returns the whole answer.
+    async beside(method: string, params: any): Promise<Message> {
+        this.#lastBeside += 1;
+        const id = `task-request-${this.#lastBeside}`;
+        const envelope = {
+            'io.modelcontextprotocol/protocolVersion': MODERN,
+            'io.modelcontextprotocol/clientInfo': INFO,
+            'io.modelcontextprotocol/clientCapabilities': { ...CAPABILITIES, extensions: { [TASKS]: {} } },
+        };
+        const full = this.isModern ? { ...params, _meta: { ...envelope, ...params._meta } } : params;
+        const answered = new Promise<Message>((resolve) => this.#beside.set(id, resolve));
+        await this.#transport!.send({ jsonrpc: '2.0', id, method, params: full });
+        return answered;
+    }
+
+    async setLogLevel(level: typeof this.log.level.value): Promise<void> {
+        this.log.level.set(level);
+        if (this.offer.value.capabilities.logging && !this.isModern) await this.#client?.setLoggingLevel(level);
+    }
+
+    async subscribe(uri: string, wanted: boolean): Promise<void> {
+        const { [uri]: _, ...others } = this.subscribed.value;
+        const next = wanted ? { ...others, [uri]: 0 } : others;
+        if (this.isModern) {
+            await this.#listening?.close();
+            const uris = Object.keys(next);
+            this.#listening = uris.length ? await this.#client!.listen({ resourceSubscriptions: uris }) : undefined;
+        } else if (wanted) {
+            await this.#client!.subscribeResource({ uri });
+        } else {
+            await this.#client!.unsubscribeResource({ uri });
+        }
+        this.subscribed.set(next);
+    }
+
+    #updated(uri: string): void {
+        const count = this.subscribed.value[uri];
+        if (count !== undefined) this.subscribed.patch({ [uri]: count + 1 });
+    }
+}
+
+// Says what went wrong, and what the person can do.
+export function explain(error: unknown): string {
+    const text = error instanceof Error ? error.message : String(error);
+    if (error instanceof TypeError) return `The server cannot be reached (${text}). Is it still running?`;
+    return text;
+}

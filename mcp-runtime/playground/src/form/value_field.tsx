@@ -1,0 +1,309 @@
+// A field of a form, for each shape of value.
+
+import { useState } from 'preact/hooks';
+import { Markdown } from '../markdown.tsx';
+import { Suggested, type Completer } from './completion.tsx';
+import { escape, type Problems } from '../schema/check.ts';
+import { initialDraft, readNumber, withItem, withMember, withoutItem, type Draft } from '../schema/draft.ts';
+import { limitsOf, shapeOf, typeName, type Field, type Schema, type Shape } from '../schema/shape.ts';
+
+type Common = { root: Schema; path: string; value: Draft; onChange: (value: Draft) => void; problems: Problems; showAll: boolean; completer?: Completer };
+type FieldProps = Common & { field: Field; isOutermost?: boolean; onRemove?: () => void };
+
+const idOf = (path: string) => `field${path.replaceAll(/[^\w-]/g, '_')}`;
+
+export function ValueField({ field, isOutermost, onRemove, ...common }: FieldProps) {
+    const [isTouched, setTouched] = useState(false);
+    const { root, path, value, showAll, problems } = common;
+    const shape = shapeOf(field.schema, root);
+    if (isOutermost && shape.kind === 'object') return <Members {...common} shape={shape} />;
+    const id = idOf(path);
+    const title = shape.schema.title ?? field.name;
+    const problem = isTouched || showAll || value !== undefined ? problems.get(path) : undefined;
+    const isGroup = shape.kind === 'object' || shape.kind === 'list' || shape.kind === 'choices' || shape.kind === 'branches';
+    const onChange = (next: Draft) => (setTouched(true), common.onChange(next));
+    const notes = [typeName(shape), limitsOf(shape)].filter(Boolean).join(', ');
+    const described = `${id}-about${problem ? ` ${id}-problem` : ''}`;
+    const input = <Input {...common} onChange={onChange} shape={shape} id={id} field={field} described={described} isInvalid={problem !== undefined} />;
+    const about = (
+        <div class="about" id={`${id}-about`}>
+            <span class="hidden">{notes}</span>
+            {shape.schema.description && <Markdown text={shape.schema.description} />}
+        </div>
+    );
+    const type = (
+        <span class="type" aria-hidden="true">
+            {notes}
+        </span>
+    );
+    const heading = (
+        <>
+            {title || 'Value'}
+            {field.isRequired && !isOutermost && (
+                <span class="required" title="Required">
+                    <span aria-hidden="true">*</span>
+                    <span class="hidden">required</span>
+                </span>
+            )}
+        </>
+    );
+    const tools = (
+        <span class="field-tools">
+            {shape.isNullable && (
+                <label class="inline">
+                    <input type="checkbox" checked={value === null} onChange={(event) => onChange(event.currentTarget.checked ? null : undefined)} /> null
+                </label>
+            )}
+            {!field.isRequired && value !== undefined && isGroup && !onRemove && (
+                <button type="button" class="small" onClick={() => onChange(undefined)}>
+                    Leave out {title}
+                </button>
+            )}
+            {onRemove && (
+                <button type="button" class="small" onClick={onRemove} aria-label={`Remove ${title}`}>
+                    Remove
+                </button>
+            )}
+        </span>
+    );
+    const problemLine = problem && (
+        <p class="problem" id={`${id}-problem`}>
+            {problem}
+        </p>
+    );
+    if (isGroup) {
+        return (
+            <fieldset class="field group" aria-describedby={described}>
+                <legend>{heading}</legend>
+                {type}
+                {tools}
+                {about}
+                {value !== null && input}
+                {problemLine}
+            </fieldset>
+        );
+    }
+    return (
+        <div class="field" onFocusOut={() => setTouched(true)}>
+            <div class="field-head">
+                <label for={id}>{heading}</label>
+                {type}
+                {tools}
+            </div>
+            {about}
+            {value !== null && input}
+            {problemLine}
+        </div>
+    );
+}
+
+type InputProps = Common & { shape: Shape; id: string; field: Field; described: string; isInvalid: boolean };
+
+function Input(props: InputProps) {
+    const { shape } = props;
+    switch (shape.kind) {
+        case 'text':
+            return <TextInput {...props} />;
+        case 'number': {
+            const { id, value, onChange, described, isInvalid } = props;
+            const { minimum, maximum } = shape.schema;
+            if (typeof minimum === 'number' && typeof maximum === 'number' && maximum - minimum <= 100 && shape.isInteger) {
+                return <input id={id} type="number" min={minimum} max={maximum} step={1} value={shown(value)} onInput={(event) => onChange(readNumber(event.currentTarget.value))} aria-describedby={described} aria-invalid={isInvalid} />;
+            }
+            return <input id={id} inputMode="decimal" value={shown(value)} onInput={(event) => onChange(readNumber(event.currentTarget.value))} aria-describedby={described} aria-invalid={isInvalid} />;
+        }
+        case 'flag':
+            return <FlagInput {...props} />;
+        case 'choice':
+            return <ChoiceInput {...props} choices={shape.choices} />;
+        case 'choices':
+            return <ChoicesInput {...props} choices={shape.choices} />;
+        case 'object':
+            return props.value === undefined ? <AddButton {...props} /> : <Members {...props} shape={shape} />;
+        case 'list':
+            return <ListInput {...props} items={shape.items} />;
+        case 'branches':
+            return props.value === undefined && !props.field.isRequired ? <AddButton {...props} /> : <BranchesInput {...props} branches={shape.branches} />;
+        default:
+            return <JsonInput {...props} />;
+    }
+}
+
+const shown = (value: Draft) => (value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value));
+
+const INPUT_TYPES: Record<string, any> = { email: 'email', date: 'date', uri: 'url', password: 'password', time: 'time' };
+
+function TextInput({ id, shape, field, value, onChange, described, isInvalid, completer }: InputProps) {
+    const { schema } = shape;
+    const change = (text: string) => onChange(text === '' ? undefined : text);
+    const common = { id, value: shown(value), 'aria-describedby': described, 'aria-invalid': isInvalid };
+    if (completer) return <Suggested {...common} name={field.name} completer={completer} onText={change} />;
+    const isLong = schema.contentMediaType || (schema.maxLength ?? 0) > 200 || /\n/.test(common.value);
+    if (isLong) return <textarea {...common} rows={4} onInput={(event) => change(event.currentTarget.value)} />;
+    if (!schema.format) return <GrowingText {...common} onText={change} />;
+    return <input {...common} type={INPUT_TYPES[schema.format] ?? 'text'} placeholder={exampleOf(schema)} onInput={(event) => change(event.currentTarget.value)} />;
+}
+
+// A line that grows as soon as its text has several lines. Enter with Shift begins a line.
+function GrowingText({ onText, ...common }: { id: string; value: string; onText: (text: string) => void }) {
+    const rows = Math.min(12, common.value.split('\n').length);
+    return <textarea {...common} class="line" rows={rows} onInput={(event) => onText(event.currentTarget.value)} />;
+}
+
+function exampleOf(schema: Schema): string | undefined {
+    const example = schema.examples?.[0];
+    if (example !== undefined) return String(example);
+    return { 'date-time': '2026-07-28T12:00:00Z', uri: 'https://…', uuid: '00000000-0000-4000-8000-000000000000' }[schema.format as string];
+}
+
+function FlagInput({ id, field, value, onChange, described, isInvalid }: InputProps) {
+    // An optional flag has a third state: the server decides.
+    const states = field.isRequired ? [] : [['', 'not set']];
+    const known = value === undefined && field.isRequired ? [['', 'choose']] : states;
+    return (
+        <select id={id} value={value === undefined ? '' : String(value)} onChange={(event) => onChange({ true: true, false: false }[event.currentTarget.value])} aria-describedby={described} aria-invalid={isInvalid}>
+            {[...known, ['true', 'yes'], ['false', 'no']].map(([of, label]) => (
+                <option value={of}>{label}</option>
+            ))}
+        </select>
+    );
+}
+
+type Choices = { choices: { value: any; label: string }[] };
+
+function ChoiceInput({ id, field, value, onChange, choices, described, isInvalid }: InputProps & Choices) {
+    const at = choices.findIndex((choice) => JSON.stringify(choice.value) === JSON.stringify(value));
+    return (
+        <select id={id} value={String(at)} onChange={(event) => onChange(choices[Number(event.currentTarget.value)]?.value)} aria-describedby={described} aria-invalid={isInvalid}>
+            {(!field.isRequired || at < 0) && <option value="-1">{field.isRequired ? 'choose' : 'not set'}</option>}
+            {choices.map((choice, number) => (
+                <option value={String(number)}>{choice.label}</option>
+            ))}
+        </select>
+    );
+}
+
+function ChoicesInput({ value, onChange, choices }: InputProps & Choices) {
+    const chosen = Array.isArray(value) ? value : [];
+    const isChosen = (choice: any) => chosen.some((item) => JSON.stringify(item) === JSON.stringify(choice));
+    const toggle = (choice: any, isOn: boolean) => {
+        // The order is that of the schema.
+        onChange(choices.map((known) => known.value).filter((known) => (known === choice ? isOn : isChosen(known))));
+    };
+    return (
+        <div class="choices">
+            {choices.map((choice) => (
+                <label class="inline">
+                    <input type="checkbox" checked={isChosen(choice.value)} onChange={(event) => toggle(choice.value, event.currentTarget.checked)} /> {choice.label}
+                </label>
+            ))}
+        </div>
+    );
+}
+
+function AddButton({ shape, field, onChange, root }: InputProps) {
+    return (
+        <button type="button" class="small" onClick={() => onChange(initialDraft({ ...shape.schema, default: undefined }, root, true) ?? {})}>
+            Add {shape.schema.title ?? field.name}
+        </button>
+    );
+}
+
+function Members({ shape, path, value, onChange, ...rest }: Common & { shape: Shape }) {
+    if (shape.kind !== 'object') return null;
+    const members = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+    // A constant that is set already, such as the tag of a branch, leaves nothing to choose.
+    const isSettled = ({ name, schema, isRequired }: Field) => {
+        const inner = shapeOf(schema, rest.root);
+        return isRequired && inner.kind === 'choice' && inner.choices.length === 1 && members[name] === inner.choices[0].value;
+    };
+    const shown = shape.fields.filter((field) => !isSettled(field));
+    return (
+        <div class="members">
+            {shown.map((field) => (
+                <ValueField {...rest} key={field.name} field={field} path={`${path}/${escape(field.name)}`} value={members[field.name]} onChange={(next) => onChange(withMember(value, field.name, next))} />
+            ))}
+        </div>
+    );
+}
+
+function ListInput({ items, path, value, onChange, root, shape, field, ...rest }: InputProps & { items: Schema }) {
+    const list = Array.isArray(value) ? value : [];
+    const add = () => onChange([...list, initialDraft(items, root, true) ?? null]);
+    return (
+        <div class="members">
+            {list.map((item, at) => (
+                <ValueField
+                    key={at}
+                    problems={rest.problems}
+                    showAll={rest.showAll}
+                    root={root}
+                    field={{ name: `${at + 1}`, schema: items, isRequired: true }}
+                    path={`${path}/${at}`}
+                    value={item === null && !shapeOf(items, root).isNullable ? undefined : item}
+                    onChange={(next) => onChange(withItem(value, at, next))}
+                    onRemove={() => onChange(withoutItem(value, at))}
+                />
+            ))}
+            <button type="button" class="small" onClick={add}>
+                Add {shape.schema.title ?? (field.name ? `to ${field.name}` : 'an item')}
+            </button>
+        </div>
+    );
+}
+
+function BranchesInput({ branches, value, onChange, root, path, field, id, ...rest }: InputProps & { branches: { label: string; schema: Schema }[] }) {
+    const [chosen, setChosen] = useState(() => Math.max(0, branches.findIndex((branch) => fits(value, branch.schema, root))));
+    const choose = (at: number) => {
+        setChosen(at);
+        onChange(initialDraft(branches[at].schema, root, true));
+    };
+    const branch = branches[chosen];
+    const inner = shapeOf(branch.schema, root);
+    const common = { problems: rest.problems, showAll: rest.showAll, root, path, value, onChange };
+    return (
+        <div class="members">
+            <select value={String(chosen)} onChange={(event) => choose(Number(event.currentTarget.value))} aria-label={`Alternative of ${field.name || 'the value'}`}>
+                {branches.map(({ label }, at) => (
+                    <option value={String(at)}>{label}</option>
+                ))}
+            </select>
+            {inner.kind === 'object' ? <Members {...common} shape={inner} /> : <Input {...common} shape={inner} id={id} field={{ ...field, isRequired: true }} described={rest.described} isInvalid={rest.isInvalid} />}
+        </div>
+    );
+}
+
+// Whether a value has the constants and the type of a branch.
+function fits(value: Draft, schema: Schema, root: Schema): boolean {
+    const shape = shapeOf(schema, root);
+    if (shape.kind !== 'object') {
+        const type = Array.isArray(value) ? 'array' : typeof value;
+        return type === ({ text: 'string', flag: 'boolean', number: 'number', list: 'array', choices: 'array' } as Record<string, string>)[shape.kind];
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+    return shape.fields.every(({ name, schema: member, isRequired }) => {
+        const inner = shapeOf(member, root);
+        if (inner.kind === 'choice' && inner.choices.length === 1) return value[name] === inner.choices[0].value;
+        return !isRequired || name in value;
+    });
+}
+
+function JsonInput({ id, value, onChange, described, isInvalid }: InputProps) {
+    const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)));
+    const [isBroken, setBroken] = useState(false);
+    const change = (next: string) => {
+        setText(next);
+        try {
+            onChange(next.trim() === '' ? undefined : JSON.parse(next));
+            setBroken(false);
+        } catch {
+            setBroken(true);
+        }
+    };
+    return (
+        <>
+            <textarea id={id} class="code" rows={Math.min(12, Math.max(2, text.split('\n').length))} spellcheck={false} placeholder="JSON" value={text} onInput={(event) => change(event.currentTarget.value)} aria-describedby={described} aria-invalid={isInvalid || isBroken} />
+            {isBroken && <p class="problem">This is not JSON yet, so the value before it is sent.</p>}
+        </>
+    );
+}

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { expanded, found, itemsOf, variablesOf } from './items.ts';
+
+test('a template has variables, and is filled in', () => {
+    const template = 'files://{host}/{+path}{?lines,from}';
+    assert.deepEqual(variablesOf(template), ['host', 'path', 'lines', 'from']);
+    assert.equal(expanded(template, { host: 'a b', path: 'x/y', from: '3' }), 'files://a%20b/x/y?from=3');
+    assert.equal(expanded('x://{a}', {}), 'x://');
+});
+
+test('a search finds items that have each of its words', () => {
+    const tool = (name: string, description: string) => ({ name, description, inputSchema: { type: 'object' as const } });
+    const offer = { status: 'ready' as const, capabilities: {}, resources: [], templates: [], prompts: [], tools: [tool('add', 'Adds two numbers.'), tool('list', 'Lists numbers.')] };
+    const items = itemsOf(offer);
+    assert.deepEqual(found(items, 'NUMBERS two').map(({ id }) => id), ['add']);
+    assert.equal(found(items, ' ').length, 2);
+});
+
+test('only icons that need no request are shown', () => {
+    const icons = [{ src: 'https://example.com/a.png' }, { src: 'data:image/png;base64,AA==' }];
+    const offer = { status: 'ready' as const, capabilities: {}, resources: [], templates: [], tools: [], prompts: [{ name: 'p', icons }, { name: 'q', icons: icons.slice(0, 1) }] };
+    assert.deepEqual(itemsOf(offer).map(({ icon }) => icon), ['data:image/png;base64,AA==', undefined]);
+});

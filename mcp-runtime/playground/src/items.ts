@@ -1,0 +1,89 @@
+// What the server offers, as the entries of one list.
+
+import type { ItemKind } from './address.ts';
+import type { Offer } from './connection.ts';
+import type { Schema } from './schema/shape.ts';
+
+export type Item = {
+    kind: ItemKind;
+    // The name of a tool or prompt, the URI of a resource, the URI template of a template.
+    id: string;
+    title: string;
+    name: string;
+    description?: string;
+    hints: Hint[];
+    icon?: string;
+    // Schema of the arguments. A resource has none.
+    schema?: Schema;
+    outputSchema?: Schema;
+    mimeType?: string;
+    size?: number;
+    taskSupport?: 'optional' | 'required' | 'forbidden';
+};
+
+export type Hint = { label: string; about: string; tone: 'calm' | 'warn' };
+
+export function itemsOf({ tools, resources, templates, prompts }: Offer): Item[] {
+    return [
+        ...tools.map((tool): Item => ({ ...shared('tool', tool.name, tool), hints: hintsOf(tool.annotations), schema: tool.inputSchema, outputSchema: tool.outputSchema, taskSupport: (tool as any).execution?.taskSupport })),
+        ...resources.map((resource): Item => ({ ...shared('resource', resource.uri, resource), mimeType: resource.mimeType, size: resource.size })),
+        ...templates.map((template): Item => ({ ...shared('template', template.uriTemplate, template), mimeType: template.mimeType, schema: templateSchema(template.uriTemplate) })),
+        ...prompts.map((prompt): Item => ({ ...shared('prompt', prompt.name, prompt), schema: promptSchema(prompt.arguments ?? []) })),
+    ];
+}
+
+function shared(kind: ItemKind, id: string, item: any) {
+    const title = item.title ?? item.annotations?.title ?? item.name;
+    // An icon of another host would be a request to that host, so only icons in the message itself are shown.
+    const icon = item.icons?.find((icon: any) => icon.src.startsWith('data:image/'))?.src;
+    return { kind, id, title, name: item.name, description: item.description, hints: [] as Hint[], icon };
+}
+
+function hintsOf(annotations: any = {}): Hint[] {
+    const hints: Hint[] = [];
+    const add = (label: string, about: string, tone: Hint['tone'] = 'calm') => hints.push({ label, about, tone });
+    if (annotations.readOnlyHint) add('read only', 'The tool changes nothing.');
+    if (annotations.destructiveHint && !annotations.readOnlyHint) add('destructive', 'The tool may delete or overwrite something.', 'warn');
+    if (annotations.idempotentHint) add('idempotent', 'A second call with the same arguments changes nothing more.');
+    if (annotations.openWorldHint) add('open world', 'The tool reaches other systems.');
+    return hints;
+}
+
+function promptSchema(args: { name: string; title?: string; description?: string; required?: boolean }[]): Schema {
+    const properties = Object.fromEntries(args.map(({ name, title, description }) => [name, { type: 'string', title, description }]));
+    return { type: 'object', properties, required: args.filter((arg) => arg.required).map((arg) => arg.name) };
+}
+
+// The variables of a URI template (RFC 6570).
+export function variablesOf(template: string): string[] {
+    const found = [...template.matchAll(/\{[+#./;?&]?([^}]*)\}/g)].flatMap(([, list]) => list.split(','));
+    return [...new Set(found.map((variable) => variable.replace(/\*$|:\d+$/, '')))];
+}
+
+function templateSchema(template: string): Schema {
+    const optional = new Set([...template.matchAll(/\{[?&]([^}]*)\}/g)].flatMap(([, list]) => list.split(',')).map((name) => name.replace(/\*$|:\d+$/, '')));
+    const variables = variablesOf(template);
+    return { type: 'object', properties: Object.fromEntries(variables.map((name) => [name, { type: 'string' }])), required: variables.filter((name) => !optional.has(name)) };
+}
+
+// Fills in a URI template.
+export function expanded(template: string, values: Record<string, string>): string {
+    return template.replaceAll(/\{([+#./;?&]?)([^}]*)\}/g, (_, operator: string, list: string) => {
+        const isNamed = operator === '?' || operator === '&' || operator === ';';
+        const encode = operator === '+' || operator === '#' ? encodeURI : encodeURIComponent;
+        const parts = list.split(',').map((variable) => variable.replace(/\*$|:\d+$/, '')).filter((name) => values[name] !== undefined && values[name] !== '');
+        if (!parts.length) return '';
+        const between = { '': ',', '+': ',', '#': ',', '?': '&' }[operator] ?? operator;
+        const written = parts.map((name) => (isNamed ? `${name}=${encode(values[name])}` : encode(values[name])));
+        return (operator === '+' ? '' : operator) + written.join(between);
+    });
+}
+
+// Returns the items that contain each word of the search.
+export function found(items: Item[], search: string): Item[] {
+    const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+    return items.filter(({ id, title, name, description = '' }) => {
+        const text = `${id} ${title} ${name} ${description}`.toLowerCase();
+        return words.every((word) => text.includes(word));
+    });
+}

@@ -1,0 +1,29 @@
+// Log messages of the server.
+
+import type { LoggingLevel } from '@modelcontextprotocol/client';
+import { Store } from './store.ts';
+
+export const LEVELS: LoggingLevel[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+
+export type LogLine = { number: number; at: Date; level: LoggingLevel; logger?: string; data: unknown };
+
+const MOST_LINES = 1000;
+
+export class LogLines {
+    readonly lines = new Store<LogLine[]>([]);
+    // Least level that the server sends.
+    readonly level = new Store<LoggingLevel>('info');
+    #last = 0;
+
+    add({ level, logger, data }: { level: LoggingLevel; logger?: string; data: unknown }): void {
+        this.#last += 1;
+        const line = { number: this.#last, at: new Date(), level, logger, data };
+        this.lines.set([...this.lines.value, line].slice(-MOST_LINES));
+    }
+
+    clear(): void {
+        this.lines.set([]);
+    }
+}
+
+export const isAtLeast = (level: LoggingLevel, least: LoggingLevel) => LEVELS.indexOf(level) >= LEVELS.indexOf(least);

@@ -1,0 +1,104 @@
+// The whole page, and what it keeps from one view to the next.
+
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Header } from './header.tsx';
+import { ItemPage } from './item_page.tsx';
+import { QuestionDialog } from './question_dialog.tsx';
+import { Sidebar } from './sidebar.tsx';
+import { Welcome } from './welcome.tsx';
+import { ActionsContext } from '../actions.ts';
+import { format, parse, type Place } from '../address.ts';
+import { Connection } from '../connection.ts';
+import type { Past } from '../history.ts';
+import { itemsOf } from '../items.ts';
+import { Panel } from '../panel/panel.tsx';
+import type { Choice } from '../revision.ts';
+import { Runs } from '../runs.ts';
+import { useStore } from '../store.ts';
+import { Tasks } from '../tasks.ts';
+
+const WRITE_PAUSE_MS = 150;
+
+export function App() {
+    const connection = useMemo(() => new Connection(), []);
+    const tasks = useMemo(() => new Tasks(connection), [connection]);
+    const runs = useMemo(() => new Runs(connection, tasks), [connection, tasks]);
+    const [place, setPlace] = useState<Place>(() => parse(location.hash));
+    // Counts the changes of the form from outside: a link, the history, another item. Each makes a new form.
+    const [formKey, setFormKey] = useState(0);
+    const offer = useStore(connection.offer);
+    const items = useMemo(() => itemsOf(offer), [offer]);
+    const main = useRef<HTMLElement>(null);
+
+    const connect = async (choice: Choice) => {
+        const hash = location.hash;
+        await connection.connect(choice);
+        if (location.hash === hash) return;
+        // The login has brought the state of the form back.
+        setPlace(parse(location.hash));
+        setFormKey((key) => key + 1);
+    };
+    useEffect(() => void connect(place.revision), []);
+    useEffect(() => {
+        const read = () => {
+            const next = parse(location.hash);
+            runs.show(undefined);
+            setPlace(next);
+            setFormKey((key) => key + 1);
+        };
+        addEventListener('hashchange', read);
+        return () => removeEventListener('hashchange', read);
+    }, [runs]);
+
+    // Browsers allow few changes of the address in a short time, so it follows the typing after a pause.
+    const writing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+    const write = (next: Place) => {
+        setPlace(next);
+        clearTimeout(writing.current);
+        writing.current = setTimeout(() => history.replaceState(null, '', format(next)), WRITE_PAUSE_MS);
+    };
+    const go = (next: Place) => {
+        clearTimeout(writing.current);
+        if (format(next) === (location.hash || '#/')) return;
+        history.pushState(null, '', format(next));
+        runs.show(undefined);
+        setPlace(next);
+        setFormKey((key) => key + 1);
+    };
+    const changeRevision = (revision: Choice) => {
+        runs.cancel();
+        const next = { ...place, revision };
+        setPlace(next);
+        history.replaceState(null, '', format(next));
+        void connect(revision);
+    };
+    const readResource = (uri: string) => {
+        go({ kind: 'resource', name: uri, revision: place.revision });
+        void runs.start({ kind: 'resource', name: uri, args: undefined, asTask: false, schema: {} });
+        main.current?.focus();
+    };
+    const repeat = ({ kind, name, args }: Past) => go({ kind, name, args, revision: place.revision });
+
+    const item = items.find(({ kind, id }) => kind === place.kind && id === place.name);
+    const shown = item ?? (place.kind === 'resource' && place.name ? { kind: 'resource' as const, id: place.name, name: place.name, title: place.name, hints: [] } : undefined);
+    return (
+        <ActionsContext.Provider value={{ readResource }}>
+            <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
+                Skip to the item
+            </a>
+            <Header connection={connection} revision={place.revision} onRevision={changeRevision} />
+            <div class="columns">
+                <Sidebar items={items} status={offer.status} chosen={place} onChoose={({ kind, id }) => go({ kind, name: id, revision: place.revision })} />
+                <main id="main" ref={main} tabIndex={-1}>
+                    {shown && offer.status === 'ready' ? (
+                        <ItemPage key={`${shown.kind} ${shown.id} ${formKey}`} item={shown} connection={connection} runs={runs} args={place.args} onArgs={(args) => write({ ...place, args })} />
+                    ) : (
+                        <Welcome connection={connection} missing={offer.status === 'ready' ? place.name : undefined} count={items.length} onConnect={() => void connect(place.revision)} onLogin={() => void connection.logIn(place.revision)} />
+                    )}
+                </main>
+            </div>
+            <Panel connection={connection} tasks={tasks} onRepeat={repeat} />
+            <QuestionDialog questions={connection.questions} />
+        </ActionsContext.Provider>
+    );
+}

@@ -1,0 +1,141 @@
+// A tool, resource, template or prompt: what it is, its form, and the result of the last run.
+
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Connection } from '../connection.ts';
+import { TASKS } from '../connection.ts';
+import { SchemaForm } from '../form/schema_form.tsx';
+import { expanded, type Item } from '../items.ts';
+import { Markdown } from '../markdown.tsx';
+import { ResultView } from '../result/result_view.tsx';
+import type { Runs } from '../runs.ts';
+import { problemsOf } from '../schema/check.ts';
+import { initialDraft, type Draft } from '../schema/draft.ts';
+import { useStore } from '../store.ts';
+import { bytes } from '../words.ts';
+
+type Props = { item: Item; connection: Connection; runs: Runs; args: Draft; onArgs: (args: Draft) => void };
+
+const VERBS = { tool: 'Run', resource: 'Read', template: 'Read', prompt: 'Get' };
+
+export function ItemPage({ item, connection, runs, args, onArgs }: Props) {
+    const { kind, id, schema } = item;
+    const { capabilities } = useStore(connection.offer);
+    const run = useStore(runs.current);
+    const [value, setValue] = useState<Draft>(() => args ?? (schema && initialDraft(schema, schema, true)));
+    const [isTried, setTried] = useState(false);
+    const [isBroken, setBroken] = useState(false);
+    const mayBeTask = connection.isModern ? TASKS in ((capabilities as any).extensions ?? {}) : item.taskSupport === 'optional' || item.taskSupport === 'required';
+    const [asTask, setAsTask] = useState(item.taskSupport === 'required');
+    const problems = useMemo(() => (schema ? problemsOf(value, schema) : new Map()), [schema, value]);
+    const change = (next: Draft) => {
+        setValue(next);
+        onArgs(next);
+    };
+    const target = kind === 'template' ? expanded(id, (value ?? {}) as Record<string, string>) : id;
+    const isRunning = run?.state === 'running';
+    const isHeld = isBroken || (problems.size > 0 && !isTried);
+    const submit = () => {
+        if (isRunning || isBroken) return;
+        setTried(true);
+        if (isHeld) return;
+        void runs.start({ kind, name: target, args: value, asTask: kind === 'tool' && mayBeTask && asTask, schema: schema ?? {} });
+    };
+    const onKeyDown = (event: KeyboardEvent) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+            event.preventDefault();
+            submit();
+        }
+    };
+    // Escape works wherever the focus is. A dialog and open suggestions take it first.
+    useEffect(() => {
+        if (!isRunning) return;
+        const cancel = (event: KeyboardEvent) => {
+            if (event.key === 'Escape' && !event.defaultPrevented && !document.querySelector('dialog[open]')) runs.cancel();
+        };
+        addEventListener('keydown', cancel);
+        return () => removeEventListener('keydown', cancel);
+    }, [isRunning]);
+    const ref = kind === 'prompt' ? { type: 'ref/prompt', name: id } : { type: 'ref/resource', uri: id };
+    const completer = (name: string, text: string, signal: AbortSignal) => {
+        const { [name]: _, ...others } = (value ?? {}) as Record<string, string>;
+        return connection.complete(ref, name, text, others, signal);
+    };
+    const canComplete = (kind === 'prompt' || kind === 'template') && capabilities.completions !== undefined;
+    const verb = problems.size > 0 && isTried && !isBroken ? `${VERBS[kind]} anyway` : VERBS[kind];
+    return (
+        <article onKeyDown={onKeyDown}>
+            <header class="item-head">
+                <p class="kind">{kind}</p>
+                <h2>
+                    {item.icon && <img class="icon large" src={item.icon} alt="" />}
+                    {item.title}
+                </h2>
+                {item.title !== id && <code class="id">{id}</code>}
+                <p class="badges">
+                    {item.hints.map(({ label, about, tone }) => (
+                        <span class={`badge ${tone}`} title={about}>
+                            {label}
+                        </span>
+                    ))}
+                    {item.taskSupport === 'required' && <span class="badge">runs as a task</span>}
+                    {item.mimeType && <span class="badge">{item.mimeType}</span>}
+                    {item.size !== undefined && <span class="badge">{bytes(item.size)}</span>}
+                </p>
+                {item.description && <Markdown text={item.description} />}
+            </header>
+            <form
+                noValidate
+                onSubmit={(event) => {
+                    event.preventDefault();
+                    submit();
+                }}
+            >
+                {schema && <SchemaForm schema={schema} value={value} onChange={change} problems={problems} showAll={isTried} completer={canComplete ? completer : undefined} onBroken={kind === 'tool' ? setBroken : undefined} />}
+                <div class="actions">
+                    <button type="submit" class="primary" aria-disabled={isRunning} disabled={isBroken}>
+                        {verb}
+                    </button>
+                    <kbd class="quiet">Ctrl Enter</kbd>
+                    {kind === 'tool' && mayBeTask && (
+                        <label class="inline">
+                            <input type="checkbox" checked={asTask} onChange={(event) => setAsTask(event.currentTarget.checked)} /> Run as a task
+                        </label>
+                    )}
+                    {kind === 'template' && <code class="uri">{target}</code>}
+                    {kind === 'resource' && <Subscription connection={connection} uri={id} />}
+                    {isTried && problems.size > 0 && (
+                        <span class="problem" role="alert">
+                            {problems.size === 1 ? 'One value does' : `${problems.size} values do`} not fit the schema.
+                        </span>
+                    )}
+                </div>
+            </form>
+            {run && run.kind === kind && run.name === target && <ResultView run={run} outputSchema={item.outputSchema} onCancel={() => runs.cancel()} />}
+        </article>
+    );
+}
+
+function Subscription({ connection, uri }: { connection: Connection; uri: string }) {
+    const subscribed = useStore(connection.subscribed);
+    const { capabilities } = useStore(connection.offer);
+    const [problem, setProblem] = useState('');
+    if (!capabilities.resources?.subscribe) return null;
+    const updates = subscribed[uri];
+    const toggle = async (isOn: boolean) => {
+        try {
+            await connection.subscribe(uri, isOn);
+            setProblem('');
+        } catch (error) {
+            setProblem(error instanceof Error ? error.message : String(error));
+        }
+    };
+    return (
+        <>
+            <label class="inline">
+                <input type="checkbox" checked={updates !== undefined} onChange={(event) => void toggle(event.currentTarget.checked)} /> Subscribe
+            </label>
+            <span role="status">{updates ? <span class="badge good">updated {updates === 1 ? 'once' : `${updates} times`}</span> : null}</span>
+            {problem && <span class="problem">{problem}</span>}
+        </>
+    );
+}

@@ -1,0 +1,173 @@
+// The question of the server that waits longest, in a dialog.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { SchemaForm } from '../form/schema_form.tsx';
+import { Link, Markdown } from '../markdown.tsx';
+import { savedRoots, saveRoots, type Question, type Questions } from '../questions.ts';
+import { ContentBlock } from '../result/content_block.tsx';
+import { problemsOf } from '../schema/check.ts';
+import { initialDraft, type Draft } from '../schema/draft.ts';
+import { useStore } from '../store.ts';
+
+export function QuestionDialog({ questions }: { questions: Questions }) {
+    const open = useStore(questions.open);
+    const dialog = useRef<HTMLDialogElement>(null);
+    const question = open[0];
+    useEffect(() => {
+        if (question && !dialog.current!.open) dialog.current!.showModal();
+        if (!question && dialog.current!.open) dialog.current!.close();
+    }, [question]);
+    const cancel = (event: Event) => {
+        event.preventDefault();
+        if (question?.method === 'elicitation/create') question.answer({ action: 'cancel' });
+        else question?.refuse(new Error('The person has closed the question'));
+    };
+    return (
+        <dialog ref={dialog} aria-labelledby="question" onCancel={cancel}>
+            {question && <Body key={question.number} question={question} />}
+            {open.length > 1 && <p class="quiet">{open.length - 1} more to answer after this.</p>}
+        </dialog>
+    );
+}
+
+function Body({ question }: { question: Question }) {
+    switch (question.method) {
+        case 'elicitation/create':
+            return question.params.mode === 'url' ? <Page question={question} /> : <Form question={question} />;
+        case 'sampling/createMessage':
+            return <Sampling question={question} />;
+        default:
+            return <Roots question={question} />;
+    }
+}
+
+function Form({ question: { params, answer } }: { question: Question }) {
+    const schema = params.requestedSchema ?? { type: 'object', properties: {} };
+    const [value, setValue] = useState<Draft>(() => initialDraft(schema, schema, true));
+    const [isTried, setTried] = useState(false);
+    const problems = problemsOf(value, schema);
+    const send = (event: Event) => {
+        event.preventDefault();
+        setTried(true);
+        if (!problems.size) answer({ action: 'accept', content: value });
+    };
+    return (
+        <form noValidate onSubmit={send}>
+            <p class="kind">The server asks</p>
+            <h2 id="question">{params.message}</h2>
+            <SchemaForm schema={schema} value={value} onChange={setValue} problems={problems} showAll={isTried} />
+            <div class="actions">
+                <button type="submit" class="primary">
+                    Accept
+                </button>
+                <button type="button" onClick={() => answer({ action: 'decline' })}>
+                    Decline
+                </button>
+                <button type="button" onClick={() => answer({ action: 'cancel' })}>
+                    Cancel
+                </button>
+            </div>
+        </form>
+    );
+}
+
+function Page({ question: { params, answer } }: { question: Question }) {
+    return (
+        <div>
+            <p class="kind">The server asks to open a page</p>
+            <h2 id="question">{params.message}</h2>
+            <p class="uri">
+                <Link url={params.url}>{params.url}</Link>
+            </p>
+            <p class="quiet">Open it only if you trust the host. What you enter there does not pass through this page.</p>
+            <div class="actions">
+                <button type="button" class="primary" onClick={() => answer({ action: 'accept' })}>
+                    Accept
+                </button>
+                <button type="button" onClick={() => answer({ action: 'decline' })}>
+                    Decline
+                </button>
+                <button type="button" onClick={() => answer({ action: 'cancel' })}>
+                    Cancel
+                </button>
+            </div>
+        </div>
+    );
+}
+
+function Sampling({ question: { params, answer, refuse } }: { question: Question }) {
+    const [text, setText] = useState('');
+    const send = (event: Event) => {
+        event.preventDefault();
+        answer({ role: 'assistant', content: { type: 'text', text }, model: 'a person', stopReason: 'endTurn' });
+    };
+    return (
+        <form onSubmit={send}>
+            <p class="kind">The server asks a model</p>
+            <h2 id="question">Answer in place of the model</h2>
+            {params.systemPrompt && (
+                <div class="message">
+                    <h3>system</h3>
+                    <Markdown text={params.systemPrompt} />
+                </div>
+            )}
+            {params.messages?.map(({ role, content }: any) => (
+                <div class="message">
+                    <h3>{role}</h3>
+                    {[content].flat().map((block: any) => (
+                        <ContentBlock block={block} />
+                    ))}
+                </div>
+            ))}
+            <div class="field">
+                <label for="sampled">Answer of the model</label>
+                <textarea id="sampled" rows={4} value={text} onInput={(event) => setText(event.currentTarget.value)} aria-describedby="sampled-limit" />
+                <p class="quiet" id="sampled-limit">
+                    {params.maxTokens !== undefined && `The server allows ${params.maxTokens} tokens.`}
+                </p>
+            </div>
+            <div class="actions">
+                <button type="submit" class="primary">
+                    Answer
+                </button>
+                <button type="button" onClick={() => refuse(new Error('The user rejected the sampling request'))}>
+                    Decline
+                </button>
+            </div>
+        </form>
+    );
+}
+
+function Roots({ question: { answer, refuse } }: { question: Question }) {
+    const [text, setText] = useState(() => savedRoots().map(({ uri }) => uri).join('\n') || 'file:///');
+    const uris = text.split('\n').map((line) => line.trim()).filter(Boolean);
+    const wrong = uris.find((uri) => !uri.startsWith('file://'));
+    const send = (event: Event) => {
+        event.preventDefault();
+        if (wrong) return;
+        const roots = uris.map((uri) => ({ uri }));
+        saveRoots(roots);
+        answer({ roots });
+    };
+    return (
+        <form onSubmit={send}>
+            <p class="kind">The server asks for your folders</p>
+            <h2 id="question">Roots</h2>
+            <div class="field">
+                <label for="roots">Folders, one address a line</label>
+                <textarea id="roots" class="code" rows={4} value={text} onInput={(event) => setText(event.currentTarget.value)} aria-invalid={wrong !== undefined} aria-describedby="roots-problem" />
+                <p class="problem" id="roots-problem">
+                    {wrong && `${wrong} does not begin with file://`}
+                </p>
+            </div>
+            <div class="actions">
+                <button type="submit" class="primary">
+                    Answer
+                </button>
+                <button type="button" onClick={() => refuse(new Error('The user rejected the request for roots'))}>
+                    Decline
+                </button>
+            </div>
+        </form>
+    );
+}

@@ -1,0 +1,93 @@
+// The list of everything that the server offers, with a search.
+
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { KINDS, type ItemKind, type Place } from '../address.ts';
+import type { Status } from '../connection.ts';
+import { found, type Item } from '../items.ts';
+
+type Props = { items: Item[]; status: Status; chosen: Place; onChoose: (item: Item) => void };
+
+const GROUPS: Record<ItemKind, string> = { tool: 'Tools', resource: 'Resources', template: 'Templates', prompt: 'Prompts' };
+
+export function Sidebar({ items, status, chosen, onChoose }: Props) {
+    const [search, setSearch] = useState('');
+    const [isOpen, setOpen] = useState(!chosen.name);
+    const field = useRef<HTMLInputElement>(null);
+    const list = useRef<HTMLDivElement>(null);
+    useEffect(() => {
+        const focus = (event: KeyboardEvent) => {
+            const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea, select');
+            if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
+            event.preventDefault();
+            setOpen(true);
+            field.current?.focus();
+        };
+        addEventListener('keydown', focus);
+        return () => removeEventListener('keydown', focus);
+    }, []);
+    // The arrow keys lead from the search through the items.
+    const onKeyDown = (event: KeyboardEvent) => {
+        const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+        if (step === undefined) return;
+        event.preventDefault();
+        const buttons = [...list.current!.querySelectorAll<HTMLElement>('.item')];
+        const at = buttons.indexOf(document.activeElement as HTMLElement) + step;
+        if (at < 0) field.current?.focus();
+        else buttons[Math.min(at, buttons.length - 1)]?.focus();
+    };
+    const shown = found(items, search);
+    return (
+        <nav class={`sidebar ${isOpen ? 'open' : ''}`} aria-label="Items of the server" onKeyDown={onKeyDown}>
+            <button type="button" class="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+                {isOpen ? 'Hide the items' : 'Show the items'}
+            </button>
+            <div class="search">
+                <label class="hidden" for="search">
+                    Search
+                </label>
+                <input id="search" ref={field} type="search" placeholder="Search (press /)" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
+            </div>
+            <div class="list" ref={list}>
+                {KINDS.map((kind) => {
+                    const group = shown.filter((item) => item.kind === kind);
+                    if (!group.length) return null;
+                    return (
+                        <section>
+                            <h2>
+                                {GROUPS[kind]} <span class="count">{group.length}</span>
+                            </h2>
+                            <ul>
+                                {group.map((item) => (
+                                    <li>
+                                        <Entry item={item} isChosen={chosen.kind === kind && chosen.name === item.id} onChoose={() => (setOpen(false), onChoose(item))} />
+                                    </li>
+                                ))}
+                            </ul>
+                        </section>
+                    );
+                })}
+                {status === 'ready' && !shown.length && <p class="quiet empty">{items.length ? 'Nothing contains these words.' : 'The server offers nothing.'}</p>}
+            </div>
+        </nav>
+    );
+}
+
+function Entry({ item, isChosen, onChoose }: { item: Item; isChosen: boolean; onChoose: () => void }) {
+    const first = item.description?.split('\n', 1)[0];
+    return (
+        <button type="button" class="item" aria-current={isChosen ? 'page' : undefined} onClick={onChoose}>
+            {item.icon && <img class="icon" src={item.icon} alt="" />}
+            <span class="item-text">
+                <span class="item-name">
+                    {item.title}
+                    {item.hints
+                        .filter(({ tone }) => tone === 'warn')
+                        .map(({ label }) => (
+                            <span class="badge warn">{label}</span>
+                        ))}
+                </span>
+                {first && <span class="item-about">{first}</span>}
+            </span>
+        </button>
+    );
+}

@@ -1,0 +1,41 @@
+// The tasks that this page has started.
+
+import { useStore } from '../store.ts';
+import type { Tasks } from '../tasks.ts';
+
+export function TaskList({ tasks }: { tasks: Tasks }) {
+    const all = useStore(tasks.all);
+    if (!all.length) return <p class="quiet">No tasks yet. Tools that can run as tasks have a check box beside “Run”.</p>;
+    return (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Tasks">
+            <table>
+                <thead>
+                    <tr>
+                        {['Tool', 'Status', 'Message', 'Task', ''].map((name) => (name ? <th scope="col">{name}</th> : <td />))}
+                    </tr>
+                </thead>
+                <tbody>
+                    {all.map(({ taskId, tool, status, statusMessage }) => (
+                        <tr key={taskId}>
+                            <td>{tool}</td>
+                            <td>
+                                <span class={`badge task-${status}`}>{status.replace('_', ' ')}</span>
+                            </td>
+                            <td>{statusMessage}</td>
+                            <td>
+                                <code>{taskId}</code>
+                            </td>
+                            <td>
+                                {(status === 'working' || status === 'input_required') && (
+                                    <button type="button" class="small" onClick={() => void tasks.cancel(taskId)}>
+                                        Cancel
+                                    </button>
+                                )}
+                            </td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </div>
+    );
+}

@@ -1,0 +1,46 @@
+// Questions of the server that wait for the person: elicitation, sampling and roots.
+
+import { Store } from './store.ts';
+
+export type Root = { uri: string; name?: string };
+export type QuestionMethod = 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
+export type Question = { number: number; method: QuestionMethod; params: any; answer: (result: any) => void; refuse: (reason: Error) => void };
+
+const ROOTS = 'mcp-playground roots';
+
+export class Questions {
+    readonly open = new Store<Question[]>([]);
+    #last = 0;
+
+    // Waits for the answer of the person. The question goes away when the signal aborts, because the request has ended then.
+    ask(method: QuestionMethod, params: any, signal?: AbortSignal): Promise<any> {
+        return new Promise((resolve, reject) => {
+            this.#last += 1;
+            const number = this.#last;
+            const end = (settle: () => void) => {
+                this.open.set(this.open.value.filter((question) => question.number !== number));
+                settle();
+            };
+            const question: Question = {
+                number,
+                method,
+                params: params ?? {},
+                answer: (result) => end(() => resolve(result)),
+                refuse: (reason) => end(() => reject(reason)),
+            };
+            signal?.addEventListener('abort', () => question.refuse(new Error('The request was cancelled')));
+            this.open.set([...this.open.value, question]);
+        });
+    }
+}
+
+// The folders that the person has named last.
+export function savedRoots(): Root[] {
+    try {
+        return JSON.parse(localStorage.getItem(ROOTS) ?? '[]');
+    } catch {
+        return [];
+    }
+}
+
+export const saveRoots = (roots: Root[]) => localStorage.setItem(ROOTS, JSON.stringify(roots));

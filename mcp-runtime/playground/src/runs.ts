@@ -1,0 +1,107 @@
+// One use of an item: its progress while it runs, and its result.
+
+import type { ItemKind } from './address.ts';
+import type { Connection } from './connection.ts';
+import { headersOf } from './headers.ts';
+import { remember } from './history.ts';
+import type { LogLine } from './log_lines.ts';
+import type { Draft } from './schema/draft.ts';
+import type { Schema } from './schema/shape.ts';
+import { Store } from './store.ts';
+import type { TaskState, Tasks } from './tasks.ts';
+
+export type Progress = { progress: number; total?: number; message?: string };
+export type RunState = 'running' | 'done' | 'failed' | 'cancelled';
+export type Failure = { code?: number; message: string; data?: any };
+
+export type Run = {
+    kind: ItemKind;
+    name: string;
+    state: RunState;
+    progress?: Progress;
+    task?: TaskState;
+    // Number of the first log line that may belong to this run.
+    firstLine: number;
+    lines: LogLine[];
+    result?: any;
+    failure?: Failure;
+    ms?: number;
+    size?: number;
+};
+
+export type Request = { kind: ItemKind; name: string; args: Draft; asTask: boolean; schema: Schema };
+
+export class Runs {
+    readonly current = new Store<Run | undefined>(undefined);
+    #abort?: AbortController;
+
+    constructor(
+        readonly connection: Connection,
+        readonly tasks: Tasks,
+    ) {}
+
+    show(run: Run | undefined): void {
+        if (this.current.value?.state !== 'running') this.current.set(run);
+    }
+
+    cancel(): void {
+        this.#abort?.abort(new DOMException('The person has cancelled the call', 'AbortError'));
+    }
+
+    async start(request: Request): Promise<void> {
+        const abort = new AbortController();
+        this.#abort = abort;
+        const { log } = this.connection;
+        const first = (log.lines.value.at(-1)?.number ?? 0) + 1;
+        let run: Run = { kind: request.kind, name: request.name, state: 'running', firstLine: first, lines: [] };
+        const change = (part: Partial<Run>) => {
+            run = { ...run, ...part };
+            this.current.set(run);
+        };
+        change({});
+        const unsubscribe = log.lines.subscribe(() => change({ lines: log.lines.value.filter(({ number }) => number >= first) }));
+        const begun = performance.now();
+        const end = (part: Partial<Run>) => change({ ...part, ms: performance.now() - begun });
+        try {
+            const onprogress = (progress: Progress) => change({ progress });
+            const result = await this.#send(request, { signal: abort.signal, onprogress }, (task) => change({ task }));
+            const size = new TextEncoder().encode(JSON.stringify(result)).length;
+            end({ state: result?.isError ? 'failed' : 'done', result, size });
+        } catch (error: any) {
+            if (abort.signal.aborted || error?.name === 'AbortError') end({ state: 'cancelled' });
+            else end({ state: 'failed', failure: { code: error?.code, message: error?.message ?? String(error), data: error?.data } });
+        } finally {
+            unsubscribe();
+        }
+        const outcome = run.state === 'running' ? 'done' : run.state;
+        remember({ kind: request.kind, name: request.name, args: request.args, at: Date.now(), ms: run.ms ?? 0, outcome });
+    }
+
+    #send({ kind, name, args, asTask, schema }: Request, options: any, changed: (task: TaskState) => void): Promise<any> {
+        switch (kind) {
+            case 'tool': {
+                if (asTask) return this.tasks.call(name, args ?? {}, options.signal, changed);
+                const headers = this.connection.isModern ? headersOf(schema, args) : {};
+                return this.connection.request('tools/call', { name, arguments: args ?? {} }, { ...options, headers });
+            }
+            case 'prompt':
+                return this.connection.request('prompts/get', { name, arguments: args ?? {} }, options);
+            default:
+                return this.connection.request('resources/read', { uri: name }, options);
+        }
+    }
+}
+
+// What the person can do about an error of the protocol.
+export function advice({ code, message, data }: Failure): string {
+    if (code === -32021 && data?.requiredCapabilities?.extensions) return 'Check “Run as a task”: this tool runs only as a task.';
+    if (code === -32042) return 'Open the page below, and then run the call again.';
+    if (code === -32602) return 'Compare the arguments with the fields: the message names what the server did not accept.';
+    if (code === -32601) return 'The server or this revision does not have the method. Choose another revision at the top.';
+    if (code === -32020) return 'A header of the request differs from its body. The wire shows both.';
+    if (code === -32600) return 'The server did not accept the request. The wire shows it.';
+    if (code === -32603) return 'The handler failed. The server has logged the reason.';
+    if (/fetch|network/i.test(message)) return 'Is the server still running? Its terminal shows why it ended.';
+    if (/401|403|Unauthorized/i.test(message)) return 'Log in again, or ask for the permission that the message names.';
+    return 'The wire shows the whole answer.';
+}

@@ -1,0 +1,64 @@
+// Compares a value with its JSON Schema.
+
+import { Validator, type OutputUnit } from '@cfworker/json-schema';
+import type { Draft } from './draft.ts';
+import type { Schema } from './shape.ts';
+
+// Problems by the JSON Pointer of the value that has them. The empty pointer is the whole value.
+export type Problems = Map<string, string>;
+
+// Keywords whose error only says that a part is wrong. The part has an error of its own.
+const OUTER = new Set(['properties', 'items', 'prefixItems', 'allOf', '$ref', '$dynamicRef', 'additionalProperties', 'patternProperties', 'if', 'dependentSchemas']);
+
+export function problemsOf(value: Draft, schema: Schema): Problems {
+    const problems: Problems = new Map();
+    let errors;
+    try {
+        const draft = String(schema.$schema ?? '').includes('draft-07') ? '7' : '2020-12';
+        ({ errors } = new Validator(schema, draft, false).validate(value ?? null));
+    } catch (error) {
+        problems.set('', `The schema cannot be used: ${error instanceof Error ? error.message : error}`);
+        return problems;
+    }
+    const inner = ofLikelyBranches(errors).filter((error) => !OUTER.has(error.keyword));
+    for (const { keyword, error, instanceLocation } of inner) {
+        let pointer = instanceLocation.slice(1);
+        const missing = keyword === 'required' ? /property "(.*)"/.exec(error)?.[1] : undefined;
+        if (missing !== undefined) pointer += `/${escape(missing)}`;
+        problems.set(pointer, missing === undefined ? plain(keyword, error) : 'Required');
+    }
+    return problems;
+}
+
+// Of the errors of alternatives, keeps those of the alternative that the value is most likely meant for: its constants and its type fit, and
+// it has the fewest errors. The error of the keyword itself says less, and goes too.
+function ofLikelyBranches(errors: OutputUnit[]): OutputUnit[] {
+    let kept = errors;
+    for (const outer of errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')) {
+        const at = (error: OutputUnit) => {
+            const isOfOuter = error !== outer && error.instanceLocation.startsWith(outer.instanceLocation);
+            const rest = isOfOuter && error.keywordLocation.startsWith(`${outer.keywordLocation}/`) ? error.keywordLocation.slice(outer.keywordLocation.length + 1) : '';
+            return rest && rest.split('/')[0];
+        };
+        const costs = new Map<string, number>();
+        for (const error of kept) {
+            const isOfAnotherKind = error.keyword === 'const' || error.keyword === 'enum' || (error.keyword === 'type' && error.instanceLocation === outer.instanceLocation);
+            if (at(error)) costs.set(at(error), (costs.get(at(error)) ?? 0) + (isOfAnotherKind ? 1000 : 1));
+        }
+        const [likely] = [...costs].sort(([, left], [, right]) => left - right)[0] ?? [];
+        if (likely !== undefined && costs.get(likely)! < 1000) kept = kept.filter((error) => error !== outer && (!at(error) || at(error) === likely));
+        else kept = kept.filter((error) => !at(error));
+    }
+    return kept;
+}
+
+export const escape = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+function plain(keyword: string, error: string): string {
+    const expected = /Expected "(.*)"/.exec(error)?.[1];
+    if (keyword === 'type' && expected) return `Must be ${expected.replaceAll('"', '').replaceAll(', ', ' or ')}`;
+    if (keyword === 'anyOf' || keyword === 'oneOf') return 'Does not fit exactly one of the alternatives';
+    const format = /format "(.*)"/.exec(error)?.[1];
+    if (keyword === 'format' && format) return `Must be a valid ${format}`;
+    return error.replace(/^String/, 'Text').replace(/^Instance/, 'Value').replace(/\.$/, '');
+}

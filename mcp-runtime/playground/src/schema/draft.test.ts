@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { initialDraft, readNumber, withItem, withMember, withoutItem } from './draft.ts';
+
+test('a form begins with the defaults and the objects that are required', () => {
+    const schema = {
+        type: 'object',
+        properties: {
+            count: { type: 'integer', default: 3 },
+            name: { type: 'string' },
+            address: { type: 'object', properties: { country: { default: 'FI' }, street: { type: 'string' } } },
+            other: { type: 'object', properties: { x: { default: 1 } } },
+            tags: { type: 'array', items: { type: 'string' } },
+            by: { oneOf: [{ type: 'object', properties: { by: { const: 'post' } }, required: ['by'] }, { type: 'string' }] },
+        },
+        required: ['name', 'address', 'tags', 'by'],
+    };
+    assert.deepEqual(initialDraft(schema, schema, true), { count: 3, address: { country: 'FI' }, tags: [], by: { by: 'post' } });
+});
+
+test('a member that is undefined is left out', () => {
+    assert.deepEqual(withMember({ a: 1, b: 2 }, 'a', undefined), { b: 2 });
+    assert.deepEqual(withMember(undefined, 'a', 1), { a: 1 });
+});
+
+test('items are replaced and removed', () => {
+    assert.deepEqual(withItem([1, 2], 1, 3), [1, 3]);
+    assert.deepEqual(withoutItem([1, 2, 3], 1), [1, 3]);
+});
+
+test('a text that is no number stays, so that the check can report it', () => {
+    assert.equal(readNumber(' 1.5e3 '), 1500);
+    assert.equal(readNumber(''), undefined);
+    assert.equal(readNumber('12x'), '12x');
+});

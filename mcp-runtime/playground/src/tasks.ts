@@ -1,0 +1,109 @@
+// Tasks of the server that this page has started, in both dialects: that of revision 2025-11-25, and the extension of 2026-07-28.
+
+import type { Connection } from './connection.ts';
+import { Store } from './store.ts';
+import type { Message } from './wire.ts';
+
+export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
+export type TaskState = { taskId: string; tool: string; status: TaskStatus; statusMessage?: string; createdAt?: string; pollIntervalMs?: number; pollInterval?: number };
+
+const LEAST_PAUSE = 200;
+const USUAL_PAUSE = 1000;
+
+export class RequestFailed extends Error {
+    constructor(
+        readonly code: number,
+        message: string,
+        readonly data?: unknown,
+    ) {
+        super(message);
+    }
+}
+
+const isOver = (status: TaskStatus) => status === 'completed' || status === 'failed' || status === 'cancelled';
+
+export class Tasks {
+    readonly all = new Store<TaskState[]>([]);
+    // Input requests that the person has seen, by task and key.
+    #asked = new Set<string>();
+
+    constructor(readonly connection: Connection) {}
+
+    // Calls a tool and asks for a task. Returns the result of the tool at the end of the task, or at once if the server made none.
+    async call(name: string, args: any, signal: AbortSignal, changed: (task: TaskState) => void): Promise<any> {
+        const { connection } = this;
+        const wanted = connection.isModern ? {} : { task: {} };
+        const created = resultOf(await connection.beside('tools/call', { name, arguments: args, ...wanted }));
+        const first = connection.isModern ? (created.resultType === 'task' ? created : undefined) : created.task;
+        if (first === undefined) return created;
+        const note = (state: any) => {
+            const task: TaskState = { ...state, tool: name };
+            const others = this.all.value.filter(({ taskId }) => taskId !== task.taskId);
+            this.all.set([task, ...others]);
+            changed(task);
+            return task;
+        };
+        note(first);
+        const cancel = () => void this.cancel(first.taskId);
+        signal.addEventListener('abort', cancel);
+        try {
+            return connection.isModern ? await this.#follow(first, note) : await this.#wait(first, note);
+        } finally {
+            signal.removeEventListener('abort', cancel);
+        }
+    }
+
+    async cancel(taskId: string): Promise<void> {
+        await this.connection.beside('tasks/cancel', { taskId });
+    }
+
+    // Asks for the task until it is over, and answers its input requests (2026-07-28).
+    async #follow(task: TaskState, note: (state: any) => TaskState): Promise<any> {
+        for (;;) {
+            await pause(task);
+            const state = resultOf(await this.connection.beside('tasks/get', { taskId: task.taskId }));
+            note(state);
+            if (isOver(state.status)) return outcome(state, state);
+            for (const [key, request] of Object.entries<any>(state.inputRequests ?? {})) this.#answer(task.taskId, key, request);
+        }
+    }
+
+    #answer(taskId: string, key: string, request: any): void {
+        const name = `${taskId} ${key}`;
+        if (this.#asked.has(name)) return;
+        this.#asked.add(name);
+        const answered = this.connection.questions.ask(request.method, request.params);
+        void answered.then((response) => this.connection.beside('tasks/update', { taskId, inputResponses: { [key]: response } }), () => {});
+    }
+
+    // Waits for the result, while the server asks its questions as requests of its own (2025-11-25).
+    async #wait(task: TaskState, note: (state: any) => TaskState): Promise<any> {
+        let answer: Message | undefined;
+        const answered = this.connection.beside('tasks/result', { taskId: task.taskId }).then((message) => {
+            answer = message;
+        });
+        while (answer === undefined) {
+            note(resultOf(await this.connection.beside('tasks/get', { taskId: task.taskId })));
+            await Promise.race([answered, pause(task)]);
+        }
+        const end = note(resultOf(await this.connection.beside('tasks/get', { taskId: task.taskId })));
+        if (end.status === 'cancelled') throw new DOMException('The task was cancelled', 'AbortError');
+        return resultOf(answer);
+    }
+}
+
+function outcome(state: TaskState, { result, error }: any): any {
+    if (state.status === 'cancelled') throw new DOMException('The task was cancelled', 'AbortError');
+    if (error) throw new RequestFailed(error.code, error.message, error.data);
+    return result;
+}
+
+function resultOf(message: Message): any {
+    if (message.error) throw new RequestFailed(message.error.code, message.error.message, message.error.data);
+    return message.result;
+}
+
+function pause({ pollIntervalMs, pollInterval }: TaskState): Promise<void> {
+    const wanted = pollIntervalMs ?? pollInterval ?? USUAL_PAUSE;
+    return new Promise((resolve) => setTimeout(resolve, Math.max(LEAST_PAUSE, Math.min(wanted, USUAL_PAUSE))));
+}

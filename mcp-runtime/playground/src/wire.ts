@@ -1,0 +1,84 @@
+// Every message between the page and the server, in the order in which the page sent or received it.
+
+import { Store } from './store.ts';
+
+export type Message = { jsonrpc?: string; id?: string | number; method?: string; params?: any; result?: any; error?: any };
+export type Direction = 'client' | 'server';
+export type Kind = 'request' | 'response' | 'error' | 'notification';
+
+export type WireEntry = {
+    number: number;
+    at: number;
+    direction: Direction;
+    kind: Kind;
+    message: Message;
+    // Method of the message, or of the request that a response answers.
+    method: string;
+    // Time since the request, in milliseconds.
+    elapsed?: number;
+    size: number;
+    // URL and headers of the HTTP request that carried a message of the client.
+    http?: { url: string; headers: [string, string][] };
+};
+
+const MOST_ENTRIES = 2000;
+
+export class Wire {
+    readonly entries = new Store<WireEntry[]>([]);
+    #last = 0;
+    // Requests whose responses have not come, by sender and id.
+    #open = new Map<string, WireEntry>();
+
+    note(direction: Direction, message: Message): void {
+        const at = performance.now();
+        const kind = kindOf(message);
+        const isAnswer = kind === 'response' || kind === 'error';
+        const other = direction === 'client' ? 'server' : 'client';
+        const request = isAnswer ? this.#open.get(`${other} ${JSON.stringify(message.id)}`) : undefined;
+        const size = new TextEncoder().encode(JSON.stringify(message)).length;
+        this.#last += 1;
+        const entry: WireEntry = { number: this.#last, at, direction, kind, message, method: message.method ?? request?.method ?? 'response', size };
+        if (request) entry.elapsed = at - request.at;
+        if (kind === 'request') this.#open.set(`${direction} ${JSON.stringify(message.id)}`, entry);
+        if (isAnswer) this.#open.delete(`${other} ${JSON.stringify(message.id)}`);
+        this.entries.set([...this.entries.value, entry].slice(-MOST_ENTRIES));
+    }
+
+    // Adds the headers of the HTTP request that carries a message. The message has been noted before it is sent.
+    noteHttp(url: string, headers: Headers, body: unknown): void {
+        if (typeof body !== 'string') return;
+        const entry = this.entries.value.findLast(({ direction, message }) => direction === 'client' && JSON.stringify(message) === body);
+        if (entry) entry.http = { url, headers: [...headers] };
+    }
+
+    clear(): void {
+        this.entries.set([]);
+    }
+}
+
+export function kindOf(message: Message): Kind {
+    if (message.method !== undefined) return message.id === undefined ? 'notification' : 'request';
+    return message.error === undefined ? 'response' : 'error';
+}
+
+// Returns the entries of a kind that contain a text in any case.
+export function filtered(entries: WireEntry[], text: string, kind: Kind | 'all'): WireEntry[] {
+    const wanted = text.trim().toLowerCase();
+    return entries.filter(
+        (entry) =>
+            (kind === 'all' || entry.kind === kind) &&
+            (wanted === '' || entry.method.toLowerCase().includes(wanted) || JSON.stringify(entry.message).toLowerCase().includes(wanted)),
+    );
+}
+
+// Returns the entries as lines of a transcript: `{"client": message}` or `{"server": message}`.
+export function transcript(entries: WireEntry[]): string {
+    return entries.map(({ direction, message }) => `${JSON.stringify({ [direction]: message })}\n`).join('');
+}
+
+// Returns a shell command that sends a message of the client again. The access token is left out.
+export function curl({ message, http }: WireEntry): string {
+    const quote = (word: string) => `'${word.replaceAll("'", String.raw`'\''`)}'`;
+    const headers = (http?.headers ?? []).map(([name, value]) => (name === 'authorization' ? `-H "Authorization: Bearer $TOKEN"` : `-H ${quote(`${name}: ${value}`)}`));
+    return [`curl ${quote(http?.url ?? '')}`, ...headers, `-d ${quote(JSON.stringify(message))}`].join(' \\\n  ');
+}

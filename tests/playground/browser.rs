@@ -1,0 +1,140 @@
+//! Scenarios of a person in front of the page, in Chromium. `scenarios/NAME.mjs` has the steps of each.
+
+use std::path::Path;
+
+use support::{
+    examples::example,
+    process::HttpServer,
+    requirement::{Missing, output_of},
+    server::PASSWORDS,
+};
+
+use crate::sources::installed;
+
+/// Runs a scenario with the URL of the page.
+fn run(scenario: &str, page: &str) -> Result<(), Missing> {
+    let node = installed()?;
+    output_of(std::process::Command::new("chromium").arg("--version"))?;
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("playground/run.mjs");
+    let mut command = node.run(script);
+    command.args([scenario, page]).arg(&node.folder);
+    if let Err(why) = output_of(&mut command) {
+        panic!("{scenario}: {why}");
+    }
+    Ok(())
+}
+
+/// Runs a scenario with a server of its own.
+fn with_server(program: &Path, scenario: &str) {
+    let environment = PASSWORDS.map(|(user, password)| {
+        (if user == "ada" { "NOTES_ADA" } else { "NOTES_BOB" }, password.into())
+    });
+    let server = HttpServer::start(program, &["--playground"], &environment);
+    let page = server.url.replace("/mcp", "/playground");
+    if let Err(missing) = run(scenario, &page) {
+        missing.skip();
+    }
+}
+
+fn fixture(scenario: &str) {
+    with_server(Path::new(env!("CARGO_BIN_EXE_playground-fixture")), scenario);
+}
+
+fn everything(scenario: &str) {
+    with_server(example("everything"), scenario);
+}
+
+#[test]
+fn the_list_shows_all_items_and_a_search_narrows_it() {
+    everything("list");
+}
+
+#[test]
+fn a_form_has_a_field_for_each_kind_of_value_and_checks_it_while_typing() {
+    fixture("form");
+}
+
+#[test]
+fn suggestions_come_while_typing_and_know_the_other_arguments() {
+    fixture("completion");
+}
+
+#[test]
+fn texts_pictures_sounds_and_resources_are_shown() {
+    everything("content");
+}
+
+#[test]
+fn structured_content_is_a_table_or_a_tree_and_is_compared_with_its_schema() {
+    fixture("structured");
+}
+
+#[test]
+fn an_error_says_what_to_do() {
+    everything("errors");
+}
+
+#[test]
+fn a_running_call_shows_progress_and_log_lines_and_can_be_cancelled() {
+    fixture("live");
+}
+
+#[test]
+fn the_person_answers_forms_models_and_roots_in_both_eras() {
+    everything("questions");
+}
+
+#[test]
+fn the_person_decides_about_a_page_of_another_site() {
+    fixture("pages");
+}
+
+#[test]
+fn updates_of_a_subscribed_resource_are_counted() {
+    everything("subscriptions");
+}
+
+#[test]
+fn a_tool_that_is_added_appears_in_the_list() {
+    fixture("changes");
+}
+
+#[test]
+fn a_task_shows_its_status_asks_and_can_be_cancelled_in_both_dialects() {
+    everything("tasks");
+}
+
+#[test]
+fn a_call_works_in_each_revision() {
+    everything("revisions");
+}
+
+#[test]
+fn the_wire_is_filtered_and_copied_as_a_transcript_and_as_a_command() {
+    everything("wire");
+}
+
+#[test]
+fn earlier_calls_and_links_bring_a_form_back() {
+    everything("history");
+}
+
+#[test]
+fn a_call_needs_no_mouse() {
+    everything("keyboard");
+}
+
+#[test]
+fn each_view_is_accessible_in_light_and_dark_and_fits_a_narrow_screen() {
+    fixture("looks");
+}
+
+#[test]
+fn the_page_loads_nothing_from_other_hosts_and_its_policy_holds() {
+    fixture("policy");
+}
+
+#[test]
+fn the_person_logs_in_before_anything_of_the_server_is_shown() {
+    with_server(example("notes"), "login");
+}

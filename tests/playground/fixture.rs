@@ -1,0 +1,195 @@
+//! A server for the browser: a form with every kind of field, results of every kind, and calls that wait.
+
+use std::future::pending;
+
+use mcp_runtime::{SchemaProfile, prelude::*};
+use serde_json::{Value, json};
+
+#[data]
+struct Customer {
+    name: String,
+    /// Where the receipt goes
+    #[schemars(email)]
+    email: String,
+}
+
+#[data]
+struct Article {
+    /// Number in the catalog
+    code: u32,
+    /// Pieces, from 1 to 9
+    #[schemars(range(min = 1, max = 9))]
+    amount: u8,
+}
+
+/// How the parcel reaches the customer.
+#[data]
+#[serde(tag = "by", rename_all = "lowercase")]
+enum Delivery {
+    Pickup { shop: String },
+    Courier { street: String, floor: Option<i32> },
+}
+
+#[data]
+#[serde(rename_all = "lowercase")]
+enum Extra {
+    Gift,
+    Invoice,
+    Insurance,
+}
+
+/// Orders articles, and returns the order as the server has read it.
+///
+/// - **customer** gets a receipt
+/// - see [the catalog](https://example.com/catalog)
+#[tool(title = "Order articles", destructive)]
+fn order(
+    customer: Customer,
+    articles: Vec<Article>,
+    delivery: Delivery,
+    /// Wishes of the customer
+    extras: Option<Vec<Extra>>,
+    /// Time of day
+    #[arg(default = 12, range(8..=18))]
+    hour: u8,
+    note: Option<String>,
+    express: Option<bool>,
+) -> String {
+    let pieces: u32 = articles.iter().map(|article| u32::from(article.amount)).sum();
+    let codes: Vec<_> = articles.iter().map(|article| article.code).collect();
+    let delivery = match delivery {
+        Delivery::Pickup { shop } => format!("pickup at {shop}"),
+        Delivery::Courier { street, floor } => format!("courier to {street}, floor {floor:?}"),
+    };
+    let extras = extras.map_or(0, |extras| extras.len());
+    let Customer { name, email } = customer;
+    format!(
+        "{pieces} pieces of {codes:?} for {name} <{email}>, {delivery}, {extras} extras, at {hour}, {note:?}, {express:?}"
+    )
+}
+
+#[data]
+struct Rows {
+    cities: Vec<City>,
+}
+
+#[data]
+struct City {
+    name: String,
+    people: u64,
+}
+
+/// Lists cities with their population.
+#[tool(read_only, idempotent)]
+fn cities(
+    /// Least number of people
+    #[arg(default = 0)]
+    people: u64,
+    /// Part of the name
+    name: Option<&str>,
+) -> Json<Rows> {
+    let all = [("Helsinki", 684_018), ("Tampere", 260_358), ("Turku", 206_073), ("Vaasa", 70_361)];
+    let is_wanted =
+        |city: &(&str, u64)| city.1 >= people && name.is_none_or(|part| city.0.contains(part));
+    let found = all.into_iter().filter(is_wanted);
+    Json(Rows {
+        cities: found.map(|(name, people)| City { name: name.to_owned(), people }).collect(),
+    })
+}
+
+fn promised() -> Value {
+    json!({ "type": "object", "properties": { "count": { "type": "integer" } }, "required": ["count"] })
+}
+
+/// Promises a number, and returns a text.
+#[tool(read_only, output_schema = promised())]
+fn broken_promise() -> Json<Value> {
+    Json(json!({ "count": "many" }))
+}
+
+/// Returns Markdown and links.
+#[tool(read_only)]
+fn report() -> (&'static str, ResourceLink, ResourceLink) {
+    (
+        "# Report\n\nAll is **well**, see [the page](https://example.com/page).\n\n| lamp | state |\n|---|---|\n| hall | on |\n\n<img src=x onerror=alert(1)>",
+        ResourceLink::new("fixture://notes", "notes").description("What was noted"),
+        ResourceLink::new("https://example.com/manual", "manual"),
+    )
+}
+
+/// Notes.
+#[resource("fixture://notes", mime_type = "text/markdown")]
+fn notes() -> &'static str {
+    "- first\n- second"
+}
+
+/// A street of a city.
+#[resource("fixture://{city}/{street}")]
+fn street(#[complete(known_cities)] city: &str, #[complete(known_streets)] street: &str) -> String {
+    format!("{street} in {city}")
+}
+
+/// Plans a walk.
+#[prompt]
+fn walk(#[complete(known_cities)] city: &str, #[complete(known_streets)] street: &str) -> String {
+    format!("Plan a walk along {street} in {city}.")
+}
+
+#[completion]
+fn known_cities() -> Vec<String> {
+    ["Turku", "Tampere", "Vaasa"].map(str::to_owned).into()
+}
+
+#[completion]
+fn known_streets(city: Option<&str>) -> Vec<String> {
+    match city {
+        Some("Turku") => vec!["Aurakatu".to_owned(), "Linnankatu".to_owned()],
+        _ => vec!["Kirkkokatu".to_owned()],
+    }
+}
+
+/// Reports half of its work, and then waits until it is cancelled.
+#[tool(read_only)]
+async fn wait_for_cancel(progress: Progress) -> &'static str {
+    progress.total(10).say(5, "half of it");
+    pending::<()>().await;
+    "never"
+}
+
+/// Writes a log message of each level.
+#[tool(read_only)]
+async fn write_log() -> &'static str {
+    tracing::debug!("a detail");
+    tracing::info!("a fact");
+    tracing::warn!("a doubt");
+    tracing::error!("a mistake");
+    "written"
+}
+
+/// Adds a tool.
+#[tool]
+fn grow(server: Handle) -> Result<&'static str> {
+    server.add(
+        Tool::new("grown")
+            .description("Came later.")
+            .handler_with(|_: Nothing, _: Context| async { "grown" }),
+    )?;
+    Ok("There is a new tool.")
+}
+
+#[data]
+struct Nothing {}
+
+/// Sends the person to a page first.
+#[tool(asks(elicitation))]
+async fn pay(ctx: &Context) -> Result<&'static str> {
+    ctx.elicit_url("bill", "Pay the bill.", "https://pay.example.com/bill/7").await?;
+    Ok("paid")
+}
+
+fn main() -> mcp_runtime::Exit {
+    // The full schemas have formats and nullable members.
+    mcp_runtime::server!(title = "Parcels", instructions = "Call `order` with **care**.")
+        .schema_profile(SchemaProfile::Full)
+        .run()
+}

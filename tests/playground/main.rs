@@ -1,0 +1,12 @@
+//! The playground: its built page, the logic of its sources, and a person in front of it in a real Chromium.
+//!
+//! The tests install the packages that `mcp-runtime/playground/package-lock.json` pins into `target/playground`, and run a copy of the sources
+//! there. Chromium is a program of the system. If something is missing, the tests print the reason. They then pass on a developer's machine,
+//! and fail in CI.
+
+#![forbid(unsafe_code)]
+
+mod browser;
+mod built;
+mod page;
+mod sources;

@@ -1,0 +1,35 @@
+// Suggestions of the server while the person types, which depend on the arguments that are given already.
+
+import assert from 'node:assert/strict';
+
+export default async function ({ page, open, main, run, result }) {
+    await open('/prompt/walk');
+    const input = (name) => main.getByRole('combobox', { name });
+    const options = (name) => main.getByRole('listbox', { name: `Suggestions for ${name}` }).getByRole('option');
+    await input('city').pressSequentially('T');
+    await options('city').nth(1).waitFor();
+    assert.deepEqual(await options('city').allInnerTexts(), ['Turku', 'Tampere']);
+    // By keyboard: the first suggestion is taken with Enter, and nothing is sent.
+    await input('city').press('ArrowDown');
+    await input('city').press('Enter');
+    assert.equal(await input('city').inputValue(), 'Turku');
+    assert.equal(await result.count(), 0);
+    await input('street').click();
+    await options('street').nth(1).waitFor();
+    assert.deepEqual(await options('street').allInnerTexts(), ['Aurakatu', 'Linnankatu']);
+    await options('street').nth(1).click();
+    await run();
+    assert.match(await result.innerText(), /Plan a walk along Linnankatu in Turku\./);
+    // Variables of a template have suggestions too.
+    await open('/template/fixture%3A%2F%2F%7Bcity%7D%2F%7Bstreet%7D');
+    await input('city').fill('V');
+    await options('city').first().waitFor();
+    assert.deepEqual(await options('city').allInnerTexts(), ['Vaasa']);
+    await input('city').press('Escape');
+    await options('city').first().waitFor({ state: 'hidden' });
+    await input('city').fill('Vaasa');
+    await input('street').fill('a b');
+    await main.getByText('fixture://Vaasa/a%20b').waitFor();
+    await run();
+    assert.match(await result.innerText(), /a b in Vaasa/);
+}

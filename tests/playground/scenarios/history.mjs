@@ -1,0 +1,31 @@
+// Calls of earlier, and links to calls.
+
+import assert from 'node:assert/strict';
+
+export default async function ({ page, open, run, field, tab, result, browser }) {
+    await open('/tool/greet');
+    await field('name').fill('Ada & Bob');
+    await page.waitForURL(/args=/);
+    await run();
+    // A link has the arguments.
+    const link = page.url();
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.locator('.status-ready').waitFor();
+    assert.equal(await field('name').inputValue(), 'Ada & Bob');
+    await open('/tool/test_simple_text');
+    await run();
+    // The history outlives the page.
+    await page.reload();
+    await page.locator('.status-ready').waitFor();
+    await tab(/^History/).click();
+    const calls = page.locator('.past button');
+    assert.equal(await calls.count(), 2);
+    assert.match(await calls.first().innerText(), /done\s+test_simple_text/);
+    await calls.nth(1).click();
+    assert.equal(await field('name').inputValue(), 'Ada & Bob');
+    await page.goBack();
+    await page.getByRole('heading', { name: 'test_simple_text' }).waitFor();
+    await page.locator('.panel').getByRole('button', { name: 'Clear' }).click();
+    await page.getByText('No calls yet.').waitFor();
+}

@@ -1,0 +1,33 @@
+// A call without a mouse.
+
+import assert from 'node:assert/strict';
+
+export default async function ({ page, open, result, main }) {
+    await open();
+    await page.keyboard.press('/');
+    await page.keyboard.type('greet');
+    await page.locator('.item').nth(1).waitFor({ state: 'detached' });
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await main.getByRole('heading', { name: 'greet' }).waitFor();
+    // The skip link, the header and the list come before the form in the order of the page.
+    await page.locator('.skip').focus();
+    await page.keyboard.press('Enter');
+    const name = main.getByRole('textbox', { name: 'name' });
+    for (let presses = 0; presses < 4 && !(await name.evaluate((element) => element === document.activeElement)); presses += 1) await page.keyboard.press('Tab');
+    await page.keyboard.type('Ada');
+    await page.keyboard.press('Control+Enter');
+    await result.getByText('Hello, Ada!').waitFor();
+    await open('/tool/slow_compute?args={"seconds":600,"label":"forever"}');
+    await main.locator('button[type=submit]').focus();
+    await page.keyboard.press('Enter');
+    await result.getByText('Running').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.state-cancelled').waitFor();
+    // Everything that has the focus shows it.
+    for (let presses = 0; presses < 20; presses += 1) {
+        await page.keyboard.press('Tab');
+        const outline = await page.evaluate(() => document.activeElement !== document.body && getComputedStyle(document.activeElement).outlineStyle);
+        assert.notEqual(outline, 'none');
+    }
+}

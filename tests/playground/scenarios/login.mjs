@@ -1,0 +1,29 @@
+// A login at the authorization server of the server, before anything of the server is shown.
+
+import assert from 'node:assert/strict';
+
+export default async function ({ page, open, run, result, main, button, field }) {
+    await open('/tool/add_note?args={"text":"milk"}', 'login');
+    assert.equal(await page.locator('.item').count(), 0);
+    assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'MCP server');
+    await button('Log in').click();
+    const password = page.locator('input[type=password]');
+    await password.waitFor();
+    assert.match(await page.content(), /mcp-runtime playground/);
+    await page.locator('input[name=name]').fill('ada');
+    await password.fill('correct horse');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.locator('.status-ready').waitFor();
+    // The form is as it was, and the address has no code.
+    assert.equal(await field('text').inputValue(), 'milk');
+    await page.waitForURL((url) => !url.search);
+    await run();
+    // The token is in this tab only, and a reload keeps it.
+    await page.reload();
+    await page.locator('.status-ready').waitFor();
+    assert.ok(!JSON.stringify(await page.evaluate(() => ({ ...localStorage }))).includes('token'));
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.locator('.status-login').waitFor();
+    assert.equal(await page.locator('.item').count(), 0);
+}

@@ -1,0 +1,22 @@
+// Each revision of the protocol, chosen by the person.
+
+import assert from 'node:assert/strict';
+
+export default async function ({ page, open, run, result, main }) {
+    await open('/tool/greet?args={"name":"Ada"}');
+    const choice = page.getByLabel('Revision');
+    assert.equal(await choice.locator('option:checked').innerText(), 'newest (2026-07-28)');
+    for (const revision of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']) {
+        await choice.selectOption(revision);
+        await page.locator(`.status-ready[title="Revision ${revision}"]`).waitFor();
+        await page.waitForURL(new RegExp(`revision=${revision}`));
+        await run();
+        assert.match(await result.innerText(), /Hello, Ada!/);
+        await page.locator('.tabs').getByRole('button', { name: /^Wire/ }).click();
+        await page.getByLabel('Filter the messages').fill('Hello, Ada');
+        const last = page.locator('.wire > li').first();
+        await last.getByText('tools/call').waitFor();
+        await page.getByRole('button', { name: 'Clear' }).click();
+        await page.locator('.tabs').getByRole('button', { name: /^Wire/ }).click();
+    }
+}

@@ -1,0 +1,30 @@
+// Structured content as a table and as a tree, compared with the output schema; Markdown and links.
+
+import assert from 'node:assert/strict';
+
+export default async function ({ page, open, run, result, main, button }) {
+    await open('/tool/cities');
+    await run();
+    const table = result.getByRole('table');
+    assert.deepEqual(await table.getByRole('columnheader').allInnerTexts(), ['name', 'people']);
+    assert.deepEqual(await table.getByRole('row').nth(4).getByRole('cell').allInnerTexts(), ['Vaasa', '70361']);
+    await result.getByText('fits the output schema', { exact: true }).waitFor();
+    await button('Tree', result).click();
+    assert.match(await result.getByRole('group', { name: 'Structured content' }).innerText(), /cities: 4 items/);
+    await open('/tool/broken_promise');
+    await run();
+    await result.getByText('does not fit the output schema').click();
+    await result.getByText('Must be integer').waitFor();
+    await open('/tool/report');
+    await run();
+    await result.locator('.heading', { hasText: 'Report' }).waitFor();
+    assert.equal(await result.locator('strong', { hasText: 'well' }).count(), 1);
+    assert.equal(await result.getByRole('link', { name: 'the page' }).getAttribute('rel'), 'noopener noreferrer');
+    assert.deepEqual(await result.getByRole('table').getByRole('cell').allInnerTexts(), ['hall', 'on']);
+    assert.equal(await result.locator('img').count(), 0, 'text of a server never becomes HTML');
+    assert.equal(await result.getByRole('link', { name: 'https://example.com/manual' }).getAttribute('target'), '_blank');
+    await result.locator('.block', { hasText: 'fixture://notes' }).getByRole('button', { name: 'Read this resource' }).click();
+    await main.getByRole('heading', { name: 'notes' }).waitFor();
+    await result.getByRole('listitem').nth(1).waitFor();
+    assert.deepEqual(await result.getByRole('listitem').allInnerTexts(), ['first', 'second']);
+}
