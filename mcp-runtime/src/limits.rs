@@ -6,6 +6,7 @@ mod leases;
 mod rate_limiter;
 mod reservation;
 mod shared_gate;
+mod shared_stats;
 mod shares;
 mod stats;
 
@@ -19,6 +20,10 @@ pub(crate) use gate::{Closed, EnteringCall, ItemGate, Permit, RateConfig};
 pub use rate_limiter::RateLimiter;
 pub(crate) use reservation::{ByteBudget, Reservation, TakenBytes};
 pub(crate) use shared_gate::SharedLimits;
+#[cfg(feature = "http")]
+pub(crate) use shared_stats::{ALL_SESSIONS, SESSIONS};
+pub use shared_stats::{SharedItemStats, SharedStats};
+pub(crate) use shared_stats::{count_sessions, counted};
 pub(crate) use shares::{Capacity, NoShare, Pool, Share, Shares, Tenant};
 #[doc(hidden)]
 pub use stats::RefusalCounters;

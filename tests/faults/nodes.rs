@@ -81,6 +81,14 @@ fn store_requests(handle: Handle) -> Result<String> {
     Ok(format!("{} {}", store.requests(), store.failed()))
 }
 
+/// Returns the number of servers and of their sessions.
+#[tool]
+async fn shared_counts(handle: Handle) -> Result<String> {
+    let stats = handle.shared_stats().await?;
+    let stats = stats.ok_or_else(|| Error::msg("the store is not shared"))?;
+    Ok(format!("{} {}", stats.servers(), stats.sessions()))
+}
+
 /// Reports three steps and returns, each as soon as there is a permit.
 #[tool]
 async fn steps(progress: Progress, pace: &Pace) {
@@ -203,6 +211,7 @@ impl Cluster {
                     steps,
                     later,
                     store_requests,
+                    shared_counts,
                     seldom
                 ])
                 .state(Name(name))

@@ -261,7 +261,14 @@ fn sessions_are_counted_once_for_all_nodes_and_each_principal() {
             Session { address: cluster.addresses[0], revision: "2025-11-25", id: first.unwrap() };
         let end = session.delete().header("Authorization", "Bearer token-of-ada");
         assert_eq!(end.ask(cluster.addresses[1]).await.status(), 204);
-        assert_eq!(open("token-of-bob", 0).await.status(), 200);
+        let opened = open("token-of-bob", 0).await;
+        assert_eq!(opened.status(), 200);
+        let id = opened.head.get("mcp-session-id").unwrap();
+        let session = Session { address: cluster.addresses[0], revision: "2025-11-25", id };
+        let call = session.call(1, "shared_counts", json!({}));
+        let counted = call.header("Authorization", "Bearer token-of-bob");
+        let counted = counted.ask(cluster.addresses[1]).await.text();
+        assert_eq!(counted, "3 8");
         cluster.stop().await;
     });
 }

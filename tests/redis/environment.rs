@@ -8,13 +8,26 @@ use std::{
 
 use mcp_runtime::{
     items,
+    prelude::*,
     store::MemoryStore,
     testing::{Revision, TestClient},
 };
 use rcgen::{CertificateParams, KeyPair};
+use serde_json::json;
 use support::redis::{RedisServer, free_port};
+use tokio::sync::Notify;
 
 use crate::{quick, topologies::cluster_with};
+
+/// Notified when a call of `alone` runs.
+static RUNS: Notify = Notify::const_new();
+
+/// Runs until it is cancelled. All servers of a store together run one call.
+#[tool(concurrency = 1)]
+async fn alone() {
+    RUNS.notify_one();
+    std::future::pending().await
+}
 
 /// Variable that is set in the processes that start a server. Its value says whether the server has a store of its own.
 const OWN_STORE: &str = "MCP_TEST_OWN_STORE";
@@ -37,17 +50,53 @@ async fn start(has_own_store: bool) {
     }
 }
 
-/// Starts a server in a process with these variables, and returns the outcome.
-fn outcome(variables: &[(&str, &str)]) -> String {
-    let test = "environment::a_server_without_a_store_has_that_of_the_environment";
+/// Starts two servers, calls the same tool at both, and prints the second answer.
+async fn call_at_two_servers() {
+    let start = async || {
+        let server = mcp_runtime::server!(name = "notes").items(items![alone]);
+        TestClient::connect_with(server, Revision::V2025_11_25).await.unwrap()
+    };
+    let (mut one, mut other) = (start().await, start().await);
+    let _running = one.start("tools/call", json!({ "name": "alone" }));
+    RUNS.notified().await;
+    let answered = tokio::select! {
+        called = other.call("alone", json!({})) => called.unwrap().text(),
+        () = RUNS.notified() => "two calls run".to_owned(),
+    };
+    eprintln!("{OUTCOME}{answered}");
+}
+
+/// Runs this test in a process with these variables, and returns the outcome.
+fn outcome_of(test: &str, variables: &[(&str, &str)]) -> String {
+    let test = format!("environment::{test}");
     let output = Command::new(env::current_exe().expect("the test"))
-        .args([test, "--exact", "--nocapture"])
+        .args([&*test, "--exact", "--nocapture"])
         .envs(variables.iter().copied())
         .output()
         .expect("the test starts");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let outcome = text.lines().find_map(|line| Some(line.split_once(OUTCOME)?.1.to_owned()));
     outcome.unwrap_or_else(|| panic!("{output:?}"))
+}
+
+/// Starts a server in a process with these variables, and returns the outcome.
+fn outcome(variables: &[(&str, &str)]) -> String {
+    outcome_of("a_server_without_a_store_has_that_of_the_environment", variables)
+}
+
+#[tokio::test]
+async fn limits_of_items_are_counted_in_the_store_of_the_environment() {
+    if env::var(OWN_STORE).is_ok() {
+        return call_at_two_servers().await;
+    }
+    let redis = match RedisServer::start(&[]) {
+        Ok(server) => server,
+        Err(missing) => return missing.skip(),
+    };
+    let variables = [("MCP_REDIS_URL", &*redis.url()), (OWN_STORE, "no")];
+    let test = "limits_of_items_are_counted_in_the_store_of_the_environment";
+    let answer = outcome_of(test, &variables);
+    assert_eq!(answer, "a call of `alone` is running already: wait until it has ended");
 }
 
 /// The process of the test starts itself again, because a test cannot set variables for itself.

@@ -4,7 +4,7 @@ use super::function::{keyword, keyword_span};
 use crate::errors::Errors;
 use crate::keys::tables;
 use crate::syntax::{find, path_of, regroup, strip_groups};
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use std::collections::HashSet;
 use syn::parse::{ParseStream, Parser as _};
@@ -47,9 +47,13 @@ pub(crate) fn derives(owner: &str, item: &TokenStream, errors: &Errors) -> Vec<D
         Ok(attrs)
     };
     let attrs = read.parse2(item.clone()).unwrap_or_default();
-    if let Some(span) = attrs.iter().find_map(second_attribute) {
-        // The item has both attributes. The other attribute adds the derives when it is expanded, so this attribute adds none.
-        errors.at(span, "`#[form]` does all that `#[data]` does: remove `#[data]`");
+    if let Some(second) = attrs.iter().find_map(second_attribute) {
+        // The second attribute adds the derives when it is expanded, so this attribute adds none.
+        if owner == format!("#[{second}]") {
+            errors.at(second.span(), format!("{owner} is here twice: remove one of them"));
+        } else {
+            errors.at(second.span(), "`#[form]` does all that `#[data]` does: remove `#[data]`");
+        }
         return Vec::new();
     }
     let doubled: Vec<Ident> = attrs
@@ -109,10 +113,10 @@ fn is_derived(word: &Ident) -> bool {
     DERIVES.iter().any(|derive| word == derive.name)
 }
 
-/// Returns the span of the attribute if it is a second `#[data]` or `#[form]` on the item.
-fn second_attribute(attr: &Attribute) -> Option<Span> {
+/// Returns the name of the attribute if it is a second `#[data]` or `#[form]` on the item.
+fn second_attribute(attr: &Attribute) -> Option<&Ident> {
     let word = &attr.path().segments.last()?.ident;
-    (word == "data" || word == "form").then(|| word.span())
+    (word == "data" || word == "form").then_some(word)
 }
 
 fn derived(attr: &Attribute) -> Vec<Path> {

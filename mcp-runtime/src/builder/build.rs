@@ -11,7 +11,6 @@ use crate::{
     config::{self, ConfigDef, ConfigPlan},
     dispatch::ItemRights,
     error::BuildError,
-    limits::SharedLimits,
     protocol::written_question,
     registry,
     server::{Identity, Server},
@@ -39,20 +38,16 @@ impl Builder {
     /// assert!(mcp_runtime::server!().items(items![add]).build().is_ok());
     /// ```
     pub fn build(mut self) -> Result<Server, BuildError> {
-        let mut found = check::entries(&self, CheckDepth::Start);
+        let found = check::entries(&self, CheckDepth::Start);
         let config = self.config_plan(&found.states);
         let problems = self.own_problems().chain(found.problems).chain(config.problems());
         fail_unless_empty(problems.chain(self.taken_too_early()).collect())?;
-        let shared_limits = self.shared_limits()?;
-        if let Some(limits) = &shared_limits {
-            found.entries.iter_mut().for_each(|entry| entry.share_gate(limits));
-        }
         #[cfg(feature = "auth")]
         let (unverified, rules) = (self.unverified(&found.entries), self.rules());
         let catalog = Catalog::new(found.entries, self.pages, self.profile);
         #[cfg(feature = "auth")]
         let catalog = catalog.with_guards(rules.guard_all());
-        let catalog = Arc::new(catalog.with_rates(self.rates).with_shared_limits(shared_limits));
+        let catalog = Arc::new(catalog.with_rates(self.rates));
         if found.needs_handle || self.setups_may_add_items {
             let _ = catalog.handle();
         }
@@ -80,15 +75,6 @@ impl Builder {
             is_store_open: false,
             write_question: written_question,
         })
-    }
-
-    /// Returns the limits that this server counts together with the other servers of its store. Returns `None` if the store is not shared.
-    fn shared_limits(&self) -> Result<Option<Arc<SharedLimits>>, BuildError> {
-        let Some(store) = self.store.as_ref().filter(|store| store.is_shared()) else {
-            return Ok(None);
-        };
-        let limits = SharedLimits::new(store.clone());
-        limits.map(Some).map_err(|why| BuildError { problems: vec![why.to_string()] })
     }
 
     /// Returns the problems of the settings, independent of the items.

@@ -421,10 +421,9 @@ impl Entry {
 
     /// Lets several servers that share a store count the calls of the item together. Call this method after
     /// [`default_rates`](Self::default_rates).
-    pub(crate) fn share_gate(&mut self, limits: &Arc<SharedLimits>) {
-        if let Some(gate) = self.gate.take().and_then(Arc::into_inner) {
-            let item = format!("{}:{}", self.kind_name(), self.key());
-            self.gate = Some(Arc::new(gate.share(limits.clone(), &item)));
+    pub(crate) fn share_gate(&self, limits: &Arc<SharedLimits>) {
+        if let Some(gate) = &self.gate {
+            gate.share(limits.clone(), &format!("{}:{}", self.kind_name(), self.key()));
         }
     }
 

@@ -58,6 +58,11 @@ impl CatalogChange {
 }
 
 impl ItemIndex {
+    /// Returns all entries, also those of disabled items and of completion functions.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.sorted.keys().map(|item| &item.1).chain(self.completions.values())
+    }
+
     pub(super) fn new(entries: Vec<Entry>) -> Self {
         let mut items = Self::default();
         let mut completions = FxHashMap::default();

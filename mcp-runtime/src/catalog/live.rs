@@ -19,10 +19,13 @@ use crate::{
     call::context::{Context, States, WeakStates},
     call::extract::{FromCall, Requirements, State},
     error::{Error, Result},
-    limits::{ItemStats, Limit, Pool, RateConfig, RefusalCounters, SharedLimits, Shares, Stats},
-    model::ListKind,
+    limits::{
+        ItemStats, Limit, Pool, RateConfig, RefusalCounters, SharedItemStats, SharedLimits,
+        SharedStats, Shares, Stats, count_sessions, counted,
+    },
+    node::ServerNode,
     schema::SchemaProfile,
-    storage::StoreCounters,
+    storage::{StoreCounters, StoreError},
 };
 
 /// The items of a running server, which all of its connections share.
@@ -35,8 +38,8 @@ pub(crate) struct Catalog {
     profile: SchemaProfile,
     /// Rate and concurrency of items that have none of their own.
     rates: RateConfig,
-    /// Limits that this server counts together with others. `None` if it shares no store.
-    pub(crate) shared_limits: Option<Arc<SharedLimits>>,
+    /// Limits that this server counts together with others. Empty if it shares no store.
+    shared_limits: OnceLock<Arc<SharedLimits>>,
     /// Whether access is restricted even for items without `scopes` and `auth`.
     #[cfg(feature = "auth")]
     guards_all: bool,
@@ -60,7 +63,7 @@ impl Catalog {
     pub(crate) fn new(entries: Vec<Entry>, pages: PageSizes, profile: SchemaProfile) -> Self {
         Self {
             rates: RateConfig::default(),
-            shared_limits: None,
+            shared_limits: OnceLock::new(),
             #[cfg(feature = "auth")]
             guards_all: false,
             items: Mutex::new(ItemIndex::new(entries)),
@@ -83,9 +86,16 @@ impl Catalog {
         Self { rates, ..self }
     }
 
-    /// Sets the limits that this server counts together with other servers. They apply to all items, also to those that are added later.
-    pub(crate) fn with_shared_limits(self, shared_limits: Option<Arc<SharedLimits>>) -> Self {
-        Self { shared_limits, ..self }
+    /// Lets the current and all later items count their limits together with the other servers that share the store.
+    pub(crate) fn share_limits(&self, limits: Arc<SharedLimits>) {
+        let items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        items.entries().for_each(|entry| entry.share_gate(&limits));
+        let _ = self.shared_limits.set(limits);
+    }
+
+    /// Returns the limits that this server counts together with others. Returns `None` if it shares no store.
+    pub(crate) fn shared_limits(&self) -> Option<&Arc<SharedLimits>> {
+        self.shared_limits.get()
     }
 
     /// Sets whether items added later have restricted access even without `scopes` and `auth`.
@@ -195,8 +205,7 @@ impl Catalog {
 
     fn stats(&self) -> Stats {
         let snapshot = self.snapshot();
-        let kinds = [ListKind::Tools, ListKind::Resources, ListKind::Templates, ListKind::Prompts];
-        let items = kinds.iter().flat_map(|kind| snapshot.list(*kind)).filter_map(|entry| {
+        let items = snapshot.all().filter_map(|entry| {
             let [rate, concurrency] = entry.gate.as_ref()?.refused();
             let (kind, name) = (entry.kind_name(), entry.name.to_string());
             Some(ItemStats { kind, name, rate, concurrency })
@@ -205,6 +214,28 @@ impl Catalog {
         let calls = self.shares.used(Pool::Calls);
         let store = self.store.get().map(|counters| counters.stats());
         Stats { calls, refused: refused.collect(), items: items.collect(), store }
+    }
+
+    async fn shared_stats(&self) -> Result<Option<SharedStats>> {
+        let Some(limits) = self.shared_limits() else { return Ok(None) };
+        let mut transactions = vec![ServerNode::listing(), count_sessions()];
+        let mut items = Vec::new();
+        for entry in self.snapshot().all() {
+            if let Some(count) = entry.gate.as_ref().and_then(|gate| gate.count()) {
+                transactions.push(count);
+                let (kind, name) = (entry.kind_name(), entry.name.to_string());
+                items.push(SharedItemStats { kind, name, running: 0 });
+            }
+        }
+        let results = limits.execute(transactions).await.map_err(StoreError::into_error)?;
+        let mut results = results.into_iter();
+        let servers = results.next().and_then(std::result::Result::ok);
+        let servers = servers.map_or(0, |listed| ServerNode::count_live(&listed));
+        let sessions = counted(results.next());
+        for item in &mut items {
+            item.running = counted(results.next());
+        }
+        Ok(Some(SharedStats { servers, sessions, items }))
     }
 
     /// Sets the state that handles return.
@@ -303,7 +334,7 @@ impl Handle {
         let mut entry = item.into_entry().map_err(Error::msg)?.0;
         entry.default_profile(self.0.profile);
         entry.default_rates(self.0.rates);
-        if let Some(limits) = &self.0.shared_limits {
+        if let Some(limits) = self.0.shared_limits() {
             entry.share_gate(limits);
         }
         #[cfg(feature = "auth")]
@@ -451,6 +482,17 @@ impl Handle {
     /// the requests to a shared store.
     pub fn stats(&self) -> Stats {
         self.0.stats()
+    }
+
+    /// Reads the counts of all servers that share the [store](crate::Builder::store): live servers, sessions, and running calls of items with
+    /// a `concurrency`. Returns `None` if this server shares no store. Costs one request to the store.
+    ///
+    /// [`stats`](Self::stats) has the counts of this server.
+    ///
+    /// # Errors
+    /// Fails if the store is not available.
+    pub async fn shared_stats(&self) -> Result<Option<SharedStats>> {
+        self.0.shared_stats().await
     }
 }
 

@@ -127,6 +127,11 @@ impl Snapshot {
         &self.lists[kind as usize]
     }
 
+    /// Returns the items of all lists.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Entry>> {
+        self.lists.iter().flatten()
+    }
+
     /// Finds a tool or prompt by name, a resource or template by URI.
     pub(crate) fn find(&self, kind: ListKind, key: &str) -> Option<&Arc<Entry>> {
         self.index[kind as usize].get(key).map(|ByKey(entry)| entry)

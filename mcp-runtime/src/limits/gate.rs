@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
@@ -16,7 +16,7 @@ use super::{
     shared_gate::{NotAdmitted, SharedGate, SharedLimits},
     stats::Limit,
 };
-use crate::model::Rate;
+use crate::{model::Rate, storage::Transaction};
 
 /// Gate that enforces the `rate` and the `concurrency` of an item. An item that sets neither has no gate.
 pub(crate) struct ItemGate {
@@ -26,8 +26,8 @@ pub(crate) struct ItemGate {
     concurrency: Option<u32>,
     running: AtomicU32,
     refused: [AtomicU64; 2],
-    /// Counter that all servers with the same store share. `None` if this server counts alone.
-    shared: Option<SharedGate>,
+    /// Counter that all servers with the same store share. Empty if this server counts alone.
+    shared: OnceLock<SharedGate>,
 }
 
 /// Rate and concurrency that an item declares, or that the server declares as the default of its items.
@@ -60,7 +60,7 @@ impl RateConfig {
                 concurrency,
                 running: AtomicU32::new(0),
                 refused: Default::default(),
-                shared: None,
+                shared: OnceLock::new(),
             })
         })
     }
@@ -140,15 +140,22 @@ impl ItemGate {
         Ok(permit)
     }
 
-    /// Lets several servers that share a store count the calls of an item together. `item` names the item in the store.
-    pub(crate) fn share(self, limits: Arc<SharedLimits>, item: &str) -> Self {
-        Self { shared: Some(SharedGate::new(limits, item)), ..self }
+    /// Lets several servers that share a store count the calls of an item together. `item` names the item in the store. Only the first call
+    /// of this method has an effect.
+    pub(crate) fn share(&self, limits: Arc<SharedLimits>, item: &str) {
+        let _ = self.shared.set(SharedGate::new(limits, item));
+    }
+
+    /// Returns the operation that counts the running calls on all servers with the same store, if concurrency is limited.
+    pub(crate) fn count(&self) -> Option<Transaction> {
+        self.concurrency?;
+        self.shared.get().map(SharedGate::count)
     }
 
     /// Returns a call of this caller that the store has to admit. Returns `None` if this server counts alone. In this case
     /// [`enter`](Self::enter) admits the call.
     pub(crate) fn entering(self: &Arc<Self>, who: CallerKey<'_>) -> Option<EnteringCall> {
-        let caller = self.shared.as_ref()?.caller(who);
+        let caller = self.shared.get()?.caller(who);
         Some(EnteringCall { gate: self.clone(), caller })
     }
 
@@ -156,7 +163,7 @@ impl ItemGate {
     /// limited.
     pub(crate) fn reenter(self: &Arc<Self>) -> Option<Permit> {
         self.concurrency?;
-        if let Some(shared) = &self.shared {
+        if let Some(shared) = self.shared.get() {
             return Some(Permit::Shared(Box::new(shared.reenter())));
         }
         self.running.fetch_add(1, Ordering::AcqRel);
@@ -211,7 +218,7 @@ impl EnteringCall {
     /// If the future is dropped, the place of the call is given back.
     pub(crate) async fn enter(self) -> Result<Option<(Permit, PlaceEnd)>, Closed> {
         let Self { gate, caller } = self;
-        let Some(shared) = &gate.shared else { return Ok(None) };
+        let Some(shared) = gate.shared.get() else { return Ok(None) };
         let rate = gate.limiter.as_ref().map(RateLimiter::rate);
         let taken = shared.enter(caller, rate, gate.concurrency).await;
         let taken = taken.map_err(|why| {

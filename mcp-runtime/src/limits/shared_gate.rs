@@ -11,13 +11,13 @@ use tokio::time::Instant;
 
 use super::{
     caller::CallerKey,
-    leases::{Leases, PlaceEnd, SharedPlace},
+    leases::{Leases, PLACES, PlaceEnd, SharedPlace},
 };
 use crate::{
     error::Result,
     model::Rate,
     random::random,
-    storage::{Rejection, Store, StoreError, StoreOperation, Transaction},
+    storage::{Rejection, Store, StoreError, StoreOperation, Transaction, TransactionResult},
 };
 
 /// Limits that this server, a node, counts together with the other servers that use its store.
@@ -69,6 +69,17 @@ impl SharedLimits {
     /// Waits until the places of all ended calls have been given back, or until an attempt to give them back has failed.
     pub(crate) async fn settle(&self) {
         self.leases.settle().await;
+    }
+
+    /// Executes transactions in the store that the nodes share.
+    ///
+    /// # Errors
+    /// Fails if the store fails, or does not answer in time.
+    pub(crate) async fn execute(
+        &self,
+        transactions: Vec<Transaction>,
+    ) -> Result<Vec<TransactionResult>, StoreError> {
+        self.leases.execute(transactions).await
     }
 
     #[cold]
@@ -152,6 +163,11 @@ impl SharedGate {
             place.forget();
         }
         Err(why)
+    }
+
+    /// Returns the transaction that counts the calls of the item that run on all nodes.
+    pub(super) fn count(&self) -> Transaction {
+        Transaction::on(&*self.places).then(StoreOperation::count(PLACES))
     }
 
     #[cold]

@@ -150,10 +150,14 @@ impl ServerNode {
         self.certain().map(|()| live)
     }
 
-    /// Returns the transaction that reads which nodes are live, for [`is_live`](Self::is_live).
-    #[cfg(feature = "http")]
+    /// Returns the transaction that reads which nodes are live, for [`is_live`](Self::is_live) and [`count_live`](Self::count_live).
     pub(crate) fn listing() -> Transaction {
         Transaction::on(PARTITION).then(lease::list())
+    }
+
+    /// Returns the number of live nodes, according to the outputs of [`listing`](Self::listing).
+    pub(crate) fn count_live(listed: &[Output]) -> usize {
+        lease::live_nodes(listed).len()
     }
 
     /// Returns whether a node is live, according to the outputs of [`listing`](Self::listing).

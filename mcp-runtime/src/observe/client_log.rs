@@ -54,7 +54,7 @@ where
 pub struct ClientLog(());
 
 /// Crates whose events are not sent to clients: mcp-runtime and its dependencies that log. The names are sorted for the binary search.
-static FRAMEWORK: [&str; 13] = [
+static FRAMEWORK: [&str; 15] = [
     "axum",
     "axum_core",
     "h2",
@@ -62,7 +62,9 @@ static FRAMEWORK: [&str; 13] = [
     "hyper_util",
     "mcp_runtime",
     "mcp_runtime_authorization_server",
+    "mcp_runtime_redis",
     "mio",
+    "redis",
     "rustls",
     "tokio",
     "tokio_rustls",

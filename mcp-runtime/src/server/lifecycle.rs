@@ -10,7 +10,7 @@ use crate::{
     config::ConfigPlan,
     dispatch::{Around, CallSettings, Dispatcher, ItemRights},
     error::{BuildError, ServeError},
-    limits::Limits,
+    limits::{Limits, SharedLimits},
     node::ServerNode,
     storage::{self, MeasuredStore, MemoryStore, Store, StoreError},
     task::{self, QuestionWriter, Tasks},
@@ -110,25 +110,31 @@ impl Server {
         self.is_store_open = true;
         if let Some(store) = self.store.take() {
             store.open().await.map_err(|why| ServeError::Store(why.to_string()))?;
-            self.store = Some(self.measured(store));
+            self.store = Some(self.share(store)?);
         } else if let Some((variable, store)) = storage::offered_store(&self.identity.name)
             .map_err(|why| ServeError::Store(why.to_string()))?
         {
             let opened = store.open().await;
             opened.map_err(|why| ServeError::Store(format!("{variable}: {why}")))?;
             tracing::info!("the server uses the store of `{variable}`");
-            self.store = Some(self.measured(store));
+            self.store = Some(self.share(store)?);
         }
         Ok(())
     }
 
-    fn measured(&self, store: Arc<dyn Store>) -> Arc<dyn Store> {
+    /// Prepares the server for a store that it may share with others: the store counts its requests, and the limits of items are counted
+    /// in the store.
+    fn share(&self, store: Arc<dyn Store>) -> Result<Arc<dyn Store>, ServeError> {
         if !store.is_shared() {
-            return store;
+            return Ok(store);
         }
         let store = MeasuredStore::new(store);
         self.catalog.set_store_counters(store.counters().clone());
-        Arc::new(store)
+        let store: Arc<dyn Store> = Arc::new(store);
+        let limits = SharedLimits::new(store.clone());
+        let limits = limits.map_err(|why| ServeError::Store(why.to_string()))?;
+        self.catalog.share_limits(limits);
+        Ok(store)
     }
 
     pub(crate) async fn start(mut self) -> Result<Started, ServeError> {
@@ -259,7 +265,7 @@ impl Started {
     }
 
     pub(crate) async fn stop(self) {
-        if let Some(limits) = &self.dispatcher.catalog.shared_limits {
+        if let Some(limits) = self.dispatcher.catalog.shared_limits() {
             limits.settle().await;
         }
         for shutdown in self.shutdowns {

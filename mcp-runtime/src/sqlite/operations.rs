@@ -134,14 +134,7 @@ impl Rows<'_> {
                 }
             }
             StoreOperation::Enter { places, holder, most, .. } => {
-                let mut others = self.statement(
-                    "SELECT count(*) FROM lease
-                     WHERE partition = ?1 AND places = ?2 AND holder <> ?3 AND expires > ?4",
-                )?;
-                let others: i64 = others
-                    .query_row(params![self.partition, places, holder, self.now], |row| {
-                        row.get(0)
-                    })?;
+                let others = self.taken(places, Some(holder))?;
                 if others < i64::from(*most) { Ok(()) } else { Err(Rejection::NoPlace(number)) }
             }
             _ => Ok(()),
@@ -203,8 +196,20 @@ impl Rows<'_> {
                 "DELETE FROM lease WHERE partition = ?1 AND places = ?2 AND holder = ?3",
                 params![partition, places, holder],
             )?,
+            StoreOperation::Count { places } => {
+                return Ok(Output::Count(self.taken(places, None)?.unsigned_abs()));
+            }
         }
         Ok(Output::Done)
+    }
+
+    /// Returns the number of places that are taken, without that of `except`.
+    fn taken(&self, places: &str, except: Option<&str>) -> rusqlite::Result<i64> {
+        let mut count = self.statement(
+            "SELECT count(*) FROM lease
+             WHERE partition = ?1 AND places = ?2 AND holder IS NOT ?3 AND expires > ?4",
+        )?;
+        count.query_row(params![self.partition, places, except, self.now], |row| row.get(0))
     }
 
     /// Returns a number that is higher than each version of a record and each id of an event.

@@ -392,6 +392,11 @@ impl Partition {
                 }
                 Output::Done
             }
+            StoreOperation::Count { places } => {
+                let holders = self.places.get(&places).into_iter().flatten();
+                let taken = holders.filter(|(_, until)| is_live(**until, now)).count();
+                Output::Count(taken as u64)
+            }
             StoreOperation::Leave { places, holder } => {
                 let holders = self.places.get_mut(&places);
                 if holders.is_some_and(|holders| holders.remove(&holder).is_some()) {

@@ -183,6 +183,11 @@ pub enum StoreOperation {
         /// Holder of the place.
         holder: String,
     },
+    /// Counts the places that are taken. Output: [`Output::Count`].
+    Count {
+        /// Name of the places.
+        places: String,
+    },
 }
 
 impl StoreOperation {
@@ -229,6 +234,11 @@ impl StoreOperation {
         ttl: Duration,
     ) -> Self {
         Self::Enlist { index: index.into(), name: name.into(), order, ttl }
+    }
+
+    /// Creates an operation that counts the places of this name that are taken.
+    pub fn count(places: impl Into<String>) -> Self {
+        Self::Count { places: places.into() }
     }
 
     /// Creates an operation that removes an entry from an index.
@@ -305,6 +315,8 @@ pub enum Output {
     },
     /// Entries of an index, in their order.
     Entries(Vec<IndexEntry>),
+    /// Number of places that are taken.
+    Count(u64),
 }
 
 /// Result of a [`Transaction`]: the outputs of its operations, in their order, or the reason why it was not applied.

@@ -421,15 +421,20 @@ pub async fn places_are_leased<S: Store>(store: Arc<S>) {
         let (places, holder) = ("places".to_owned(), holder.to_owned());
         StoreOperation::Leave { places, holder }
     };
+    let taken = async || bench.run(StoreOperation::count("places")).await;
+    assert_eq!(taken().await, Output::Count(0));
     assert!(bench.execute(enter("a", LONG)).await.is_ok());
     assert!(bench.execute(enter("a", LONG)).await.is_ok(), "a holder renews its lease");
+    assert_eq!(taken().await, Output::Count(1));
     assert!(bench.execute(enter("b", LONG)).await.is_ok());
     assert_eq!(bench.execute(enter("c", LONG)).await, Err(Rejection::NoPlace(0)));
+    assert_eq!(taken().await, Output::Count(2));
     bench.run(leave("nobody")).await;
     assert_eq!(bench.execute(enter("c", LONG)).await, Err(Rejection::NoPlace(0)));
     bench.run(leave("a")).await;
     assert!(bench.execute(enter("c", SHORT)).await.is_ok());
-    until("the end of the lease", async || bench.execute(enter("d", LONG)).await.is_ok()).await;
+    until("the end of the lease", async || taken().await == Output::Count(1)).await;
+    assert!(bench.execute(enter("d", LONG)).await.is_ok());
     assert_eq!(bench.execute(enter("e", LONG)).await, Err(Rejection::NoPlace(0)));
 }
 

@@ -84,8 +84,18 @@ fn refusals(server: Handle) -> String {
     format!("{} {}", stats.refused(Limit::Rate), stats.refused(Limit::Concurrency))
 }
 
+/// Returns the number of servers, and the numbers of calls that run on all of them.
+#[tool]
+async fn running(server: Handle) -> Result<String> {
+    let Some(stats) = server.shared_stats().await? else { return Ok("alone".to_owned()) };
+    let items = stats.items().iter().filter(|item| item.running() > 0);
+    let running: Vec<_> =
+        items.map(|item| format!("{} {} {}", item.running(), item.kind(), item.name())).collect();
+    Ok(format!("{} servers: {}", stats.servers(), running.join(", ")))
+}
+
 fn node(store: &NodeStore) -> Builder {
-    let items = items![often, unlimited, slow, both, fragile, counted, asked, refusals];
+    let items = items![often, unlimited, slow, both, fragile, counted, asked, refusals, running];
     server!().items(items).state(Runs::default()).store(store.clone())
 }
 
@@ -119,6 +129,29 @@ both_eras_paused! {
         other.wait(second).await.unwrap();
         assert_eq!(said(&mut one, "refusals", json!({})).await, "0 1");
         assert_eq!(said(&mut other, "refusals", json!({})).await, "0 1");
+    }
+
+    async fn a_handle_reads_how_many_calls_run_on_all_nodes(revision) {
+        let stores = NodeStore::pair();
+        let mut one = connect(node(&stores[0]), revision).await;
+        let mut other = connect(node(&stores[1]), revision).await;
+        assert_eq!(said(&mut one, "running", json!({})).await, "2 servers: ");
+        let slow = one.start("tools/call", json!({ "name": "slow", "arguments": { "seconds": 5 } }));
+        let _same = other.start("tools/call", json!({ "name": "slow", "arguments": { "seconds": 60 } }));
+        let _read = other.start("resources/read", json!({ "uri": "counted://60" }));
+        pass(Duration::from_secs(1)).await;
+        let all = "2 servers: 2 tool slow, 1 resource counted";
+        assert_eq!(said(&mut one, "running", json!({})).await, all);
+        assert_eq!(said(&mut other, "running", json!({})).await, all);
+        one.wait(slow).await.unwrap();
+        let rest = "2 servers: 1 tool slow, 1 resource counted";
+        assert_eq!(said(&mut one, "running", json!({})).await, rest);
+        stores[0].set(Line::Cut);
+        let failed = refused(&mut one, "tools/call", json!({ "name": "running" })).await;
+        assert_eq!(failed, (-32603, "the store of the server is not available: try again later".to_owned()));
+
+        let mut alone = connect(server!().items(items![running]), revision).await;
+        assert_eq!(said(&mut alone, "running", json!({})).await, "alone");
     }
 
     async fn a_place_is_free_again_however_the_call_ends(revision) {

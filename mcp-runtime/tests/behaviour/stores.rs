@@ -156,6 +156,7 @@ mod files {
             (name(), name(), 0..3_u32)
                 .prop_map(move |(name, holder, most)| places(name, holder, most)),
             (name(), name()).prop_map(|(places, holder)| StoreOperation::Leave { places, holder }),
+            name().prop_map(StoreOperation::count),
         ]
     }
 

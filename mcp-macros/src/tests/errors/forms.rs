@@ -128,6 +128,10 @@ fn derives_and_serde() {
     check("#[form] #[data] struct S { a: u8 }", &[("data", both)]);
     check("#[data] #[form] struct S { a: u8 }", &[("form", both)]);
     check(
+        "#[data] #[data] struct S { a: u8 }",
+        &[("data", "#[data] is here twice: remove one of them")],
+    );
+    check(
         "#[form] #[serde(default, rename_all(serialize = \"x\"), rename = \"y\")] struct S { #[serde(flatten)] a: u8, #[serde(rename = \"c\", skip, with = \"m\")] b: u8 }",
         &[
             ("default", "set the default of a field with `#[arg(default)]`"),

@@ -39,7 +39,8 @@
 //!
 //! - An object is assumed to have no undeclared members unless it has `additionalProperties`. A new optional member of such an object is
 //!   therefore not breaking. However, a change is breaking if arguments that accepted undeclared members reject them now.
-//! - It is breaking to remove a declared member, for arguments and for results, even if the object accepts undeclared members.
+//! - It is breaking to remove a declared member, for arguments and for results, even if the object accepts undeclared members. It is not
+//!   breaking if `additionalProperties` of the new object accepts the member, as for a map.
 //!
 //! Keywords that cannot be compared (`not`, `if`, `patternProperties`, another `pattern`, …) are compatible only if they are equal. A `not`
 //! is also compatible if it excludes none of the values. A schema in which only annotations have changed is always compatible. Only the

@@ -166,8 +166,10 @@ impl Connection {
     }
 
     async fn connect(&self) -> RedisResult<OpenConnection> {
-        // The deadline of a command is that of the store, so the library sets none.
-        let config = AsyncConnectionConfig::new().set_response_timeout(None);
+        // The deadlines of a command and of a connection are those of the store, so the library needs no shorter ones.
+        let config = AsyncConnectionConfig::new()
+            .set_response_timeout(None)
+            .set_connection_timeout(Some(CONNECT));
         let mut connection = match &*self.address {
             Address::Cluster(client, _) => {
                 OpenConnection::Cluster(client.get_async_connection().await?)

@@ -152,6 +152,7 @@ impl RedisCore {
             Pass { rate: text(CHECK), interval: Duration::ZERO, slack: ttl },
             Enter { places: text(CHECK), holder: text(CHECK), most: u32::MAX, lease: ttl },
             Leave { places: text(CHECK), holder: text(CHECK) },
+            StoreOperation::count(CHECK),
         ];
         let all = operations.into_iter().fold(Transaction::on(CHECK), Transaction::then);
         // A full Redis accepts every operation of a script that has removed something before.

@@ -96,6 +96,7 @@ fn write(
             command.arg("enter").arg(places).arg(holder).arg(*most).arg(millis(*lease))
         }
         StoreOperation::Leave { places, holder } => command.arg("leave").arg(places).arg(holder),
+        StoreOperation::Count { places } => command.arg("count").arg(places),
         other => {
             return Err(StoreError::failed(format_args!(
                 "this version of mcp-runtime-redis does not know the operation {other:?}"
@@ -170,6 +171,7 @@ fn output(operation: &StoreOperation, value: Value) -> Option<Output> {
             let entries = array(value)?.into_iter().map(entry);
             Output::Entries(entries.collect::<Option<_>>()?)
         }
+        StoreOperation::Count { .. } => Output::Count(integer(value)?),
         _ => Output::Done,
     })
 }

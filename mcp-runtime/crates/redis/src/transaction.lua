@@ -12,7 +12,7 @@ local now_ms = math.floor(now / 1000)
 
 local sizes = {
     get = 1, put = 4, touch = 2, remove = 2, append = 4, read = 4, clear = 1, enlist = 4, delist = 2, list = 3, pass = 3, enter = 4,
-    leave = 2,
+    leave = 2, count = 1,
 }
 
 -- Lua writes large numbers with an exponent, which Redis does not read.
@@ -87,6 +87,13 @@ local function record_of(name)
     return { tonumber(record[1]), record[2] }
 end
 
+-- Returns the number of places whose leases have not expired, and removes the others.
+local function taken(places)
+    local key = base .. ':p:' .. places
+    redis.call('ZREMRANGEBYSCORE', key, '-inf', integer(now_ms))
+    return redis.call('ZCARD', key)
+end
+
 -- First all conditions, and then all changes.
 for number, operation in ipairs(operations) do
     local name = operation.name
@@ -101,10 +108,8 @@ for number, operation in ipairs(operations) do
             return { 0, number - 1, 'wait', wait }
         end
     elseif name == 'enter' then
-        local key = base .. ':p:' .. operation[1]
-        redis.call('ZREMRANGEBYSCORE', key, '-inf', integer(now_ms))
-        local others = redis.call('ZCARD', key)
-        if redis.call('ZSCORE', key, operation[2]) then
+        local others = taken(operation[1])
+        if redis.call('ZSCORE', base .. ':p:' .. operation[1], operation[2]) then
             others = others - 1
         end
         if others >= tonumber(operation[3]) then
@@ -256,6 +261,10 @@ end
 function apply.leave(operation)
     redis.call('ZREM', base .. ':p:' .. operation[1], operation[2])
     return 0
+end
+
+function apply.count(operation)
+    return taken(operation[1])
 end
 
 local outputs = { 1 }

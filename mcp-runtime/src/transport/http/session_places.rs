@@ -4,13 +4,9 @@ use std::{net::IpAddr, time::Duration};
 
 use super::session_table::SessionId;
 use crate::{
-    limits::{CallerKey, Limits},
+    limits::{ALL_SESSIONS, CallerKey, Limits, SESSIONS},
     storage::{Rejection, StoreOperation, Transaction},
 };
-
-/// Partition of the places of all sessions. The records of each session have a partition of their own, so that a Redis Cluster can spread
-/// them over its servers.
-const PARTITION: &str = "sessions";
 
 /// Places of the sessions of all nodes.
 pub(super) struct SessionPlaces {
@@ -33,7 +29,7 @@ impl SessionPlaces {
             let holder = id.to_string();
             StoreOperation::Enter { places, holder, most, lease }
         };
-        let all = Transaction::on(PARTITION).then(enter("all".to_owned(), self.most));
+        let all = Transaction::on(SESSIONS).then(enter(ALL_SESSIONS.to_owned(), self.most));
         match caller {
             "" => all,
             _ => all.then(enter(of(caller), self.own)),
@@ -43,7 +39,7 @@ impl SessionPlaces {
     /// Returns the transaction that gives the places of a session back.
     pub(super) fn leave(&self, id: &SessionId, caller: &str) -> Transaction {
         let leave = |places: String| StoreOperation::Leave { places, holder: id.to_string() };
-        let all = Transaction::on(PARTITION).then(leave("all".to_owned()));
+        let all = Transaction::on(SESSIONS).then(leave(ALL_SESSIONS.to_owned()));
         match caller {
             "" => all,
             _ => all.then(leave(of(caller))),
