@@ -45,6 +45,8 @@ pub(crate) struct Catalog {
     guards_all: bool,
     /// Whether a [`Handle`] exists. Without a handle the items cannot change, so the server does not advertise changes.
     is_dynamic: AtomicBool,
+    /// Whether a warning about the URI of an update was logged.
+    has_complained: AtomicBool,
     pages: PageSizes,
     pub(crate) bus: Bus,
     /// State of the server. The catalog has it so that a [`Handle`] can return it.
@@ -71,6 +73,7 @@ impl Catalog {
             epoch: AtomicU64::new(0),
             profile,
             is_dynamic: AtomicBool::new(false),
+            has_complained: AtomicBool::new(false),
             pages,
             bus: Bus::default(),
             states: RwLock::default(),
@@ -238,6 +241,21 @@ impl Catalog {
         Ok(Some(SharedStats { servers, sessions, items }))
     }
 
+    /// Logs that an update is about a URI that no item of this server has. The URI may be misspelt. Only the first event is a warning,
+    /// because resources at other nodes may have such URIs.
+    #[cold]
+    fn complain_of_uri(&self, uri: &str) {
+        if self.has_complained.swap(true, Ordering::Relaxed) {
+            tracing::debug!(
+                "no resource and no template of this server has the updated URI `{uri}`"
+            );
+        } else {
+            tracing::warn!(
+                "no resource and no template of this server has the updated URI `{uri}`: check the text that `Handle::updated` gets"
+            );
+        }
+    }
+
     /// Sets the state that handles return.
     pub(crate) fn set_states(&self, states: &States) {
         *self.states.write().unwrap_or_else(PoisonError::into_inner) = states.weak();
@@ -382,7 +400,8 @@ impl Handle {
 
     /// Notifies subscribed clients that the resource at `uri` has changed (`notifications/resources/updated`).
     ///
-    /// `uri` is the URI of one resource, never a template. Clients without a subscription to this URI are not notified.
+    /// `uri` is the URI of one resource, never a template. Clients without a subscription to this URI are not notified. If this server has
+    /// no resource and no template with this URI, a warning is logged, at most once; further ones are debug events.
     ///
     /// Specification: Server features, Resources.
     ///
@@ -395,7 +414,11 @@ impl Handle {
     /// }
     /// ```
     pub fn updated(&self, uri: impl AsRef<str>) {
-        self.0.bus.publish(&Event::ResourceUpdated(uri.as_ref().into()));
+        let uri = uri.as_ref();
+        if !self.0.snapshot().has_uri(uri) {
+            self.0.complain_of_uri(uri);
+        }
+        self.0.bus.publish(&Event::ResourceUpdated(uri.into()));
     }
 
     /// Notifies clients that their user has completed the URL-mode elicitation with this URL. A client can then repeat the call by itself.

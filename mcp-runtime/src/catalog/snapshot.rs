@@ -137,6 +137,16 @@ impl Snapshot {
         self.index[kind as usize].get(key).map(|ByKey(entry)| entry)
     }
 
+    /// Returns whether a resource or a template of this server has this URI.
+    pub(crate) fn has_uri(&self, uri: &str) -> bool {
+        let matches = |entry: &Arc<Entry>| {
+            let template = entry.resource().and_then(|resource| resource.template.as_ref());
+            template.is_some_and(|template| template.matches(uri).is_some())
+        };
+        self.find(ListKind::Resources, uri).is_some()
+            || self.list(ListKind::Templates).iter().any(matches)
+    }
+
     /// Finds the `#[completion]` function with this identity.
     pub(crate) fn completion(&self, identity: TypeId) -> Option<&Arc<Entry>> {
         self.completions.get(&identity)

@@ -16,8 +16,8 @@ use serde::{Serialize, de::DeserializeOwned};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is in a type with `#[data]`, but does not have `#[data]` itself",
     label = "cannot be converted to and from JSON",
-    note = "put `#[data]` on `{Self}` too, or `#[serde(skip)]` on a field that need not be sent",
-    note = "a type from another crate implements `Serialize`, `Deserialize` and `JsonSchema` behind features of that crate, usually `serde` and `schemars`"
+    note = "put `#[data]` on your own type, or `#[serde(skip)]` on a field that need not be sent",
+    note = "a type from another crate needs that crate's feature for serde, and the feature of schemars for that crate: for `chrono::NaiveDate`, run `cargo add chrono --features serde` and `cargo add schemars --features chrono04`"
 )]
 pub trait Data<M>: Serialize + DeserializeOwned + JsonSchema {}
 

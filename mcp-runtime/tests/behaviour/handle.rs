@@ -10,6 +10,7 @@ use mcp_runtime::{
 };
 use serde_json::{Value, json};
 
+use crate::kept::Log;
 use crate::support::{LIMIT, both_eras, connect, names, refused, said};
 
 #[data]
@@ -264,6 +265,19 @@ both_eras! {
         }
         changed(&mut client, "updated", "fixed://watched").await;
         assert_eq!(heard(&mut client).await, [] as [&str; 0]);
+    }
+
+    async fn an_update_of_a_uri_that_no_item_has_is_logged(revision) {
+        let log = Log::default();
+        // A second subscriber, as in `the_value_that_makes_the_state_too_large_is_named`.
+        let _other = tracing::Dispatch::new(Log::default());
+        let _logging = tracing::subscriber::set_default(log.clone());
+        let mut client = served(revision).await;
+        changed(&mut client, "updated", "fixed://watched").await;
+        assert!(!log.0.lock().unwrap().contains("updated URI"));
+        changed(&mut client, "updated", "fixde://watched").await;
+        let logged = log.0.lock().unwrap().clone();
+        assert!(logged.contains("has the updated URI `fixde://watched`"), "{logged}");
     }
 
     async fn a_call_goes_on_when_its_item_is_removed(revision) {

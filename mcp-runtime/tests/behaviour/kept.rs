@@ -59,7 +59,7 @@ fn answering(params: &Value, round: &Value, key: &str, bytes: usize) -> Value {
 
 /// `tracing` subscriber that records the events of one thread.
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<String>>);
+pub(crate) struct Log(pub(crate) Arc<Mutex<String>>);
 
 impl Visit for Log {
     fn record_debug(&mut self, _: &Field, value: &dyn fmt::Debug) {

@@ -254,7 +254,7 @@ impl ItemComparison<'_> {
                 (SchemaUse::Result, true) => ": its result".to_owned(),
                 (SchemaUse::Result, false) => format!(": `{}` in its result", finding.path),
             };
-            let advice = advice(&finding.remedy, &finding.path);
+            let advice = advice(usage, &finding.remedy, &finding.path);
             let type_key = schema::type_key(usage, &finding.path, was, is);
             let subject = self.subject(&part);
             self.to.push(ContractChange {
@@ -296,8 +296,8 @@ fn as_schema(arguments: Option<&Value>) -> Value {
     })
 }
 
-fn advice(remedy: &Remedy, path: &ValuePath) -> Option<String> {
-    let in_struct = !path.is_argument();
+fn advice(usage: SchemaUse, remedy: &Remedy, path: &ValuePath) -> Option<String> {
+    let in_struct = usage == SchemaUse::Result || !path.is_argument();
     Some(match remedy {
         Remedy::None => return None,
         Remedy::KeepOldName(name) if in_struct => {

@@ -213,6 +213,25 @@ fn changes_of_arguments_and_results_are_reported_with_their_place() {
 }
 
 #[test]
+fn a_renamed_member_keeps_its_old_name_by_an_attribute_that_is_allowed_there() {
+    let advice = |member: &str, [old, new]: [&str; 2]| {
+        let schema = |name: &str| json!({"type": "object", "properties": {name: {"type": "integer"}}, "required": [name]});
+        let tool = |name: &str| json!({"tools": [tool_with(member, schema(name))]});
+        let report = compare(tool(old), tool(new));
+        report.changes().iter().filter_map(|change| change.advice.clone()).collect::<Vec<_>>()
+    };
+    let renamed = ["page_count", "page_counts"];
+    assert_eq!(
+        advice("outputSchema", renamed),
+        ["keep the old name: `#[serde(rename = \"page_count\")]`"]
+    );
+    assert_eq!(
+        advice("inputSchema", renamed),
+        ["keep the old name: `#[arg(name = \"page_count\")]`"]
+    );
+}
+
+#[test]
 fn hints_are_promises() {
     let hints = |hints: Value| tool_with("annotations", hints);
     /// Checks the changes from no promise to this one, and back.
