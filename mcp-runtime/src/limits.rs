@@ -23,7 +23,6 @@ pub(crate) use shared_gate::SharedLimits;
 #[cfg(feature = "http")]
 pub(crate) use shared_stats::{ALL_SESSIONS, SESSIONS};
 pub use shared_stats::{SharedItemStats, SharedStats};
-pub(crate) use shared_stats::{count_sessions, counted};
 pub(crate) use shares::{Capacity, NoShare, Pool, Share, Shares, Tenant};
 #[doc(hidden)]
 pub use stats::RefusalCounters;

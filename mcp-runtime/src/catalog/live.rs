@@ -21,7 +21,7 @@ use crate::{
     error::{Error, Result},
     limits::{
         ItemStats, Limit, Pool, RateConfig, RefusalCounters, SharedItemStats, SharedLimits,
-        SharedStats, Shares, Stats, count_sessions, counted,
+        SharedStats, Shares, Stats,
     },
     node::ServerNode,
     schema::SchemaProfile,
@@ -221,24 +221,14 @@ impl Catalog {
 
     async fn shared_stats(&self) -> Result<Option<SharedStats>> {
         let Some(limits) = self.shared_limits() else { return Ok(None) };
-        let mut transactions = vec![ServerNode::listing(), count_sessions()];
-        let mut items = Vec::new();
-        for entry in self.snapshot().all() {
-            if let Some(count) = entry.gate.as_ref().and_then(|gate| gate.count()) {
-                transactions.push(count);
-                let (kind, name) = (entry.kind_name(), entry.name.to_string());
-                items.push(SharedItemStats { kind, name, running: 0 });
-            }
-        }
-        let results = limits.execute(transactions).await.map_err(StoreError::into_error)?;
-        let mut results = results.into_iter();
-        let servers = results.next().and_then(std::result::Result::ok);
-        let servers = servers.map_or(0, |listed| ServerNode::count_live(&listed));
-        let sessions = counted(results.next());
-        for item in &mut items {
-            item.running = counted(results.next());
-        }
-        Ok(Some(SharedStats { servers, sessions, items }))
+        let snapshot = self.snapshot();
+        let items = snapshot.all().filter_map(|entry| {
+            let count = entry.gate.as_ref()?.count()?;
+            Some((SharedItemStats::new(entry.kind_name(), entry.name.to_string()), count))
+        });
+        let (listing, items) = (ServerNode::listing(), items.collect());
+        let stats = SharedStats::read(limits, listing, ServerNode::count_live, items).await;
+        stats.map(Some).map_err(StoreError::into_error)
     }
 
     /// Logs that an update is about a URI that no item of this server has. The URI may be misspelt. Only the first event is a warning,

@@ -1,6 +1,7 @@
 //! Counts of all servers that share a store.
 
-use crate::storage::{Output, StoreOperation, Transaction, TransactionResult};
+use super::shared_gate::SharedLimits;
+use crate::storage::{Output, StoreError, StoreOperation, Transaction, TransactionResult};
 
 /// Partition of the places of all sessions. The records of each session have a partition of their own, so that a Redis Cluster can spread
 /// them over its servers.
@@ -24,15 +25,16 @@ pub(crate) const ALL_SESSIONS: &str = "all";
 ///         return Ok("this server is alone".to_owned());
 ///     };
 ///     let running: u64 = stats.items().iter().map(|item| item.running()).sum();
-///     Ok(format!("{} servers, {} sessions, {running} limited calls", stats.servers(), stats.sessions()))
+///     let (servers, sessions) = (stats.servers(), stats.sessions());
+///     Ok(format!("{servers} servers, {sessions} sessions, {running} limited calls"))
 /// }
 /// # fn main() {}
 /// ```
 #[derive(Clone, Debug)]
 pub struct SharedStats {
-    pub(crate) servers: usize,
-    pub(crate) sessions: u64,
-    pub(crate) items: Vec<SharedItemStats>,
+    servers: usize,
+    sessions: u64,
+    items: Vec<SharedItemStats>,
 }
 
 /// Count of the running calls of one item that has a `concurrency`, on all servers that share a store.
@@ -53,12 +55,36 @@ pub struct SharedStats {
 /// ```
 #[derive(Clone, Debug)]
 pub struct SharedItemStats {
-    pub(crate) kind: &'static str,
-    pub(crate) name: String,
-    pub(crate) running: u64,
+    kind: &'static str,
+    name: String,
+    running: u64,
 }
 
 impl SharedStats {
+    /// Reads the counts. `servers` lists the live servers, and `count_servers` counts them in its outputs. Each item comes with the
+    /// transaction that counts its calls.
+    ///
+    /// # Errors
+    /// Fails if the store fails, or does not answer in time.
+    pub(crate) async fn read(
+        limits: &SharedLimits,
+        servers: Transaction,
+        count_servers: fn(&[Output]) -> usize,
+        items: Vec<(SharedItemStats, Transaction)>,
+    ) -> Result<Self, StoreError> {
+        let (mut items, counts): (Vec<_>, Vec<_>) = items.into_iter().unzip();
+        let sessions = Transaction::on(SESSIONS).then(StoreOperation::count(ALL_SESSIONS));
+        let transactions = [servers, sessions].into_iter().chain(counts);
+        let mut results = limits.execute(transactions.collect()).await?.into_iter();
+        let servers = results.next().and_then(Result::ok);
+        let servers = servers.map_or(0, |listed| count_servers(&listed));
+        let sessions = counted(results.next());
+        for item in &mut items {
+            item.running = counted(results.next());
+        }
+        Ok(Self { servers, sessions, items })
+    }
+
     /// Returns the number of live servers, this one included.
     pub fn servers(&self) -> usize {
         self.servers
@@ -76,6 +102,11 @@ impl SharedStats {
 }
 
 impl SharedItemStats {
+    /// Creates the count of an item, which is 0 until it is read.
+    pub(crate) fn new(kind: &'static str, name: String) -> Self {
+        Self { kind, name, running: 0 }
+    }
+
     /// Returns the kind of the item: `"tool"`, `"resource"` or `"prompt"`.
     pub fn kind(&self) -> &'static str {
         self.kind
@@ -92,13 +123,8 @@ impl SharedItemStats {
     }
 }
 
-/// Returns the transaction that counts the sessions of all servers.
-pub(crate) fn count_sessions() -> Transaction {
-    Transaction::on(SESSIONS).then(StoreOperation::count(ALL_SESSIONS))
-}
-
 /// Returns the count in the result of a transaction that only counts places.
-pub(crate) fn counted(result: Option<TransactionResult>) -> u64 {
+fn counted(result: Option<TransactionResult>) -> u64 {
     match result.and_then(Result::ok).as_deref() {
         Some([Output::Count(count)]) => *count,
         _ => 0,
