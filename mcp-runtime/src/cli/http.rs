@@ -42,7 +42,7 @@ pub(super) static OPTIONS: &[(&str, &str)] = &[
 ];
 
 /// Options of the feature `playground`.
-const PLAYGROUND: [&str; 2] = ["playground", "allow-remote-playground"];
+pub(super) const PLAYGROUND: [&str; 2] = ["playground", "allow-remote-playground"];
 
 impl HttpOptions {
     pub(super) fn knows(option: &str) -> bool {

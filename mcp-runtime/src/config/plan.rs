@@ -11,9 +11,10 @@ use super::{
 use crate::call::context::States;
 
 /// Options of every server, which a field cannot have.
-pub(crate) const RESERVED: [&str; 11] = [
+pub(crate) const RESERVED: [&str; 13] = [
     "allow-host",
     "allow-origin",
+    "allow-remote-playground",
     "answer",
     "drain",
     "help",
@@ -21,6 +22,7 @@ pub(crate) const RESERVED: [&str; 11] = [
     "json",
     "legacy-sse",
     "path",
+    "playground",
     "trust-proxy",
     "version",
 ];
