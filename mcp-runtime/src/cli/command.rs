@@ -26,6 +26,8 @@ pub(super) struct Command {
     pub(super) about: &'static str,
     /// Options that may stand anywhere after the name, beside those that the command parses.
     pub(super) options: &'static [CommandOption],
+    /// Options that the command parses, with their dashes. They may have the names of options that the author has declared.
+    pub(super) parsed: &'static [&'static str],
     pub(super) run: fn(Builder, CommandWords) -> Result<(), CommandError>,
 }
 

@@ -150,12 +150,6 @@ impl ConfigFieldView {
     pub(crate) fn is_list(&self) -> bool {
         self.field.shape == ConfigShape::List
     }
-
-    /// Whether the value is a single path.
-    #[cfg(feature = "workbench")]
-    pub(crate) fn is_path(&self) -> bool {
-        self.field.is_path && !self.is_list()
-    }
 }
 
 #[cfg(feature = "stdio")]
