@@ -147,6 +147,7 @@ mod tests {
             usage: "list",
             about: "",
             options: &[CommandOption::Json],
+            parsed: &[],
             run: |_, _| Ok(()),
         };
         let error = list.read(vec!["--json".to_owned()]).map(|_| ()).expect_err("no JSON");
