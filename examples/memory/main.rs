@@ -132,7 +132,7 @@ impl Graph {
         &self,
         /// Name of the entity
         entity: String,
-        /// Word by word as they were added
+        /// Exact texts of the observations, as they were added
         observations: &[String],
     ) -> Result<usize> {
         let sql = "DELETE FROM observation WHERE entity = ? AND text = ?";
@@ -144,7 +144,7 @@ impl Graph {
     #[tool(idempotent, open_world = false, blocking)]
     fn delete_relations(
         &self,
-        /// As they were created: each with its `source`, `relationType` and `target`
+        /// Relations as they were created, each with its `source`, `relationType` and `target`
         relations: &[Relation],
     ) -> Result<usize> {
         let sql = "DELETE FROM relation WHERE source = ? AND type = ? AND target = ?";

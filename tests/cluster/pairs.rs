@@ -59,7 +59,7 @@ async fn visit(address: SocketAddr, nodes: [SocketAddr; NODES], client: usize) -
     // All calls run at the node of the stream.
     assert!(processes.iter().all(|process| *process == processes[0]), "{processes:?}");
     for at in 0..4 {
-        // Long messages take the same way as short ones.
+        // Long messages reach the node in the same way as short messages.
         let text = format!("{client} {at} ").repeat(1 + at % 2 * 5000);
         pair.post(&echo(at, &text)).await;
         assert_eq!(answer(&mut pair, at).await, text);

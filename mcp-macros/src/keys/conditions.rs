@@ -208,7 +208,7 @@ impl Value for Policy {
     }
 }
 
-/// Value of the key `asks`, as in `asks(elicitation, sampling, roots)`: names of client capabilities, which have been checked.
+/// Value of the key `asks`, as in `asks(elicitation, sampling, roots)`. Each name is a client capability that exists, and occurs once.
 #[derive(Clone)]
 pub(crate) struct Asks(pub(crate) Vec<Ident>);
 

@@ -358,7 +358,7 @@ impl ProtectedResource {
     /// Accepts a request if its token was verified, and inserts the authorization into the extensions of the request.
     ///
     /// # Errors
-    /// Fails if the verifier rejects the token, or if the token names no caller, has expired, or lacks a required scope.
+    /// Fails if the verifier rejects the token or is unavailable. Also fails if the token names no caller, has expired, or lacks a required scope.
     pub(crate) fn finish(
         &self,
         verified: Result<Authorization, Denied>,

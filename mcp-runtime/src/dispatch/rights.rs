@@ -105,8 +105,8 @@ impl ItemRights {
 
 #[cfg(feature = "auth")]
 impl ItemRights {
-    /// Checks that the caller may use the item of a request. `target` is that item, if the request names one. A request without an item is
-    /// allowed for every caller.
+    /// Checks that the caller may use the item of a request. `target` is the item that [`Request::target`] returns. A completion has no
+    /// target, so this function finds its item through the reference. A request without an item is allowed for every caller.
     ///
     /// # Errors
     /// Returns the reason for the refusal.

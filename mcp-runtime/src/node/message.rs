@@ -86,8 +86,8 @@ impl MessageHandlers {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NodeMessage<'a> {
     pub(super) from: NodeId,
-    /// Number of the message, counted by its sender from 1, if the sender may have stored the message twice. Zero if the message is stored only
-    /// once.
+    /// Number by which receivers recognize a message that its sender has stored twice. Each sender counts from 1. Zero if the sender never
+    /// stores the message again.
     pub(super) number: u64,
     pub(super) subject: Subject,
     pub(super) body: &'a str,

@@ -24,7 +24,7 @@ pub(crate) struct SavedClient {
     pub(crate) client: Arc<ClientInfo>,
     /// Principal of the client. Empty if the client is not identified.
     pub(crate) principal: String,
-    /// Name of the caller that began the session. It counts as one of the sessions of this caller.
+    /// Name of the caller that began the session. The session counts towards the limit of sessions of this caller.
     pub(crate) caller: String,
 }
 

@@ -15,7 +15,7 @@ use super::{
     transaction::{StoreOperation, Transaction, TransactionResult},
 };
 
-/// Time for which requests have to fail until the store counts as unavailable. A single late request does not.
+/// Time for which requests must fail before the store counts as unavailable. A single short failure is therefore not enough.
 const AWAY: Duration = Duration::from_secs(1);
 
 /// Minimum time between two log lines about a store that is unavailable.
@@ -34,7 +34,7 @@ pub(crate) struct StoreCounters {
     outages: Mutex<Outages>,
     /// Time of the last log line about a store that is unavailable.
     logged: Mutex<Option<Instant>>,
-    /// Whether no line has said since then that the store is available again.
+    /// Whether the last log line says that the store is unavailable.
     has_logged: AtomicBool,
 }
 
@@ -54,7 +54,7 @@ struct Outage {
 }
 
 impl Outage {
-    /// Adds a request that has ended now.
+    /// Records the result of a request that has just ended.
     fn add(&mut self, begin: Instant, has_succeeded: bool) {
         if has_succeeded {
             *self = Self { succeeded: Some(Instant::now()), since: None };

@@ -67,8 +67,8 @@ pub(super) fn size(name: &str, value: usize) -> usize {
 
 /// Operation on a partition.
 ///
-/// Records, logs, indexes, rates and places have separate names: a record and a log may have the same name. All of them expire, so that a
-/// store never keeps data of a process that has ended for ever.
+/// Records, logs, indexes, rates and places have separate names: a record and a log may have the same name. All of them expire, so that the
+/// data of a process that has ended do not stay in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreOperation {

@@ -7,7 +7,7 @@ export default async function ({ page, open, main, field, button, run, result })
     await main.getByRole('heading', { name: 'Order articles' }).waitFor();
     assert.equal(await main.getByRole('link', { name: 'the catalog' }).getAttribute('href'), 'https://example.com/catalog');
     await main.locator('li', { hasText: 'gets a receipt' }).locator('strong').waitFor();
-    // Defaults are there.
+    // The form shows the defaults.
     assert.equal(await main.getByRole('spinbutton', { name: 'hour' }).inputValue(), '12');
     // The first press shows what is missing, and calls nothing.
     await run(null);

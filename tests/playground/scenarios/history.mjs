@@ -1,4 +1,4 @@
-// Calls of earlier, and links to calls.
+// The history of calls, and links to calls.
 
 import assert from 'node:assert/strict';
 

@@ -15,7 +15,7 @@ export default async function ({ page, open, run, result, main, button, field })
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.locator('.status-ready').waitFor();
-    // The form is as it was, and the address has no code.
+    // The form has kept its text, and the address no longer has the authorization code.
     assert.equal(await field('text').inputValue(), 'milk');
     await page.waitForURL((url) => !url.search);
     await run();

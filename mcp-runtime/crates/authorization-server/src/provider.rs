@@ -87,7 +87,7 @@ pub(crate) struct Provider {
 
 /// Reason why the provider issues no tokens for a login or a refresh.
 pub(crate) enum ProviderError {
-    /// The provider has refused, or this server has rejected its response.
+    /// The provider has refused the login or the refresh, or this server has rejected its response.
     Refused,
     /// The provider cannot be reached, or cannot answer now.
     Unavailable,
@@ -458,11 +458,11 @@ impl MetadataCache {
     /// Returns the metadata, and fetches it again if the cached metadata is too old.
     ///
     /// # Errors
-    /// Fails if the provider cannot be reached and there is no cached metadata.
+    /// Fails if the metadata cannot be fetched or is not valid, and there is no cached metadata.
     async fn get(&self, web: &Web, issuer: &str) -> Result<Arc<ProviderMetadata>, ProviderError> {
         let since = Instant::now();
         let mut known = self.0.lock().await;
-        // Returned if the provider cannot be reached, because old metadata is better than none.
+        // Returned if the fetch fails, because old metadata is better than none.
         let old =
             known.metadata.as_ref().map(|entry| entry.1.clone()).ok_or(ProviderError::Unavailable);
         let is_fresh = known.metadata.as_ref().is_some_and(|entry| entry.0.elapsed() < FRESH);

@@ -127,14 +127,14 @@ fn open(url: &str) -> RedisResult<Client> {
     Client::open(url.into_connection_info()?.set_tcp_settings(tcp()))
 }
 
-/// Chooses the cryptography of TLS connections, unless the program has chosen it. Without a choice, the crate `redis` panics at its first
+/// Chooses the cryptography of TLS connections, unless the program has chosen it. Without this choice, the crate `redis` panics at its first
 /// connection if the dependencies of the program enable no cryptography or more than one.
 #[cfg(feature = "tls")]
 fn choose_cryptography() {
     use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 
     if CryptoProvider::get_default().is_none() {
-        // This fails if another thread has chosen in the meantime, so the error is ignored.
+        // This fails only if another thread has installed a provider in the meantime, so the error is ignored.
         let _ = ring::default_provider().install_default();
     }
 }

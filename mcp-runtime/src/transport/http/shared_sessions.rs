@@ -61,7 +61,8 @@ pub(super) struct SharedSessions {
     places: SessionPlaces,
     since: Instant,
     copies: Mutex<HashMap<SessionId, Arc<SessionCopy>>>,
-    /// Sessions of which this node logs the messages that belong to no request. The value is set when the store has removed the log.
+    /// Sessions for which this node writes the log of stream 0, with the messages that belong to no request. The value becomes `true` when
+    /// the session ends and the store removes its log.
     logged: Mutex<HashMap<SessionId, Arc<AtomicBool>>>,
     /// Readers of streams at this node, by session and stream.
     readers: Mutex<HashMap<(SessionId, u64), AttachedReader>>,
@@ -584,8 +585,9 @@ impl SharedSessions {
         removals.then(self.stream(id, 0).clearing())
     }
 
-    /// Returns how long a message of this many bytes that the client has posted has to wait before [`pass_on`](Self::pass_on). A client that
-    /// posts many messages has to wait, so that its messages do not push the messages of other clients out of the log, or fill the store.
+    /// Counts a message that the client has posted, and returns the time to wait before [`pass_on`](Self::pass_on). `bytes` is the size of
+    /// the message. A client that posts many messages has to wait. Otherwise its messages would push those of other clients out of the log,
+    /// or fill the store.
     ///
     /// # Errors
     /// Fails if too many messages wait.
