@@ -5,7 +5,8 @@ import { ENDPOINT } from './endpoint.ts';
 import type { Draft } from './schema/draft.ts';
 import { Store } from './store.ts';
 
-export type Past = { kind: ItemKind; name: string; args: Draft; at: number; ms: number; outcome: 'done' | 'failed' | 'cancelled' };
+// `item` is the id of the item in the list, which differs from `name` for a template: there `name` is the URI. Entries of older pages lack it.
+export type Past = { kind: ItemKind; item?: string; name: string; args: Draft; at: number; ms: number; outcome: 'done' | 'failed' | 'cancelled' };
 
 const KEY = `mcp-playground history ${ENDPOINT.href}`;
 const MOST = 100;

@@ -1,6 +1,7 @@
 // The whole page, and what it keeps from one view to the next.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Boundary } from './boundary.tsx';
 import { Header } from './header.tsx';
 import { ItemPage } from './item_page.tsx';
 import { QuestionDialog } from './question_dialog.tsx';
@@ -74,10 +75,10 @@ export function App() {
     };
     const readResource = (uri: string) => {
         go({ kind: 'resource', name: uri, revision: place.revision });
-        void runs.start({ kind: 'resource', name: uri, args: undefined, asTask: false, schema: {} });
+        void runs.start({ kind: 'resource', item: uri, name: uri, args: undefined, asTask: false, schema: {} });
         main.current?.focus();
     };
-    const repeat = ({ kind, name, args }: Past) => go({ kind, name, args, revision: place.revision });
+    const repeat = ({ kind, item, name, args }: Past) => go({ kind, name: item ?? name, args, revision: place.revision });
 
     const item = items.find(({ kind, id }) => kind === place.kind && id === place.name);
     const shown = item ?? (place.kind === 'resource' && place.name ? { kind: 'resource' as const, id: place.name, name: place.name, title: place.name, hints: [] } : undefined);
@@ -91,7 +92,9 @@ export function App() {
                 <Sidebar items={items} status={offer.status} chosen={place} onChoose={({ kind, id }) => go({ kind, name: id, revision: place.revision })} />
                 <main id="main" ref={main} tabIndex={-1}>
                     {shown && offer.status === 'ready' ? (
-                        <ItemPage key={`${shown.kind} ${shown.id} ${formKey}`} item={shown} connection={connection} runs={runs} args={place.args} onArgs={(args) => write({ ...place, args })} />
+                        <Boundary key={`${shown.kind} ${shown.id} ${formKey}`} about="This item">
+                            <ItemPage item={shown} connection={connection} runs={runs} args={place.args} onArgs={(args) => write({ ...place, args })} />
+                        </Boundary>
                     ) : (
                         <Welcome connection={connection} missing={offer.status === 'ready' ? place.name : undefined} count={items.length} onConnect={() => void connect(place.revision)} onLogin={() => void connection.logIn(place.revision)} />
                     )}

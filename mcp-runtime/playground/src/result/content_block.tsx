@@ -3,7 +3,8 @@
 import { useState } from 'preact/hooks';
 import { Tree } from './tree.tsx';
 import { useActions } from '../actions.ts';
-import { Link, looksLikeMarkdown, Markdown } from '../markdown.tsx';
+import { Link, Markdown } from '../markdown.tsx';
+import { looksLikeMarkdown } from '../markdown_tree.ts';
 import type { Json } from '../schema/shape.ts';
 import { bytes } from '../words.ts';
 
