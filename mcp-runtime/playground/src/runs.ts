@@ -84,8 +84,8 @@ export class Runs {
     #send({ kind, name, args, asTask, schema }: Request, options: any, changed: (task: TaskState) => void): Promise<any> {
         switch (kind) {
             case 'tool': {
-                if (asTask) return this.tasks.call(name, args ?? {}, options.signal, changed);
                 const headers = this.connection.isModern ? headersOf(schema, args) : {};
+                if (asTask) return this.tasks.call(name, args ?? {}, options.signal, changed, { headers, onprogress: options.onprogress });
                 return this.connection.request('tools/call', { name, arguments: args ?? {} }, { ...options, headers });
             }
             case 'prompt':

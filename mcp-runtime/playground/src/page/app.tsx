@@ -31,19 +31,19 @@ export function App() {
     const items = useMemo(() => itemsOf(offer), [offer]);
     const main = useRef<HTMLElement>(null);
 
-    const connect = async (choice: Choice) => {
-        const hash = location.hash;
-        await connection.connect(choice);
-        if (location.hash === hash) return;
-        // The login has brought the state of the form back.
-        setPlace(parse(location.hash));
-        setFormKey((key) => key + 1);
-    };
+    const connect = (choice: Choice) => connection.connect(choice);
+    const revision = useRef(place.revision);
+    revision.current = place.revision;
     useEffect(() => void connect(place.revision), []);
+    const writing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
     useEffect(() => {
         const read = () => {
             const next = parse(location.hash);
+            clearTimeout(writing.current);
+            const isOther = next.revision !== revision.current;
+            if (isOther) runs.cancel();
             runs.show(undefined);
+            if (isOther) void connect(next.revision);
             setPlace(next);
             setFormKey((key) => key + 1);
         };
@@ -52,7 +52,6 @@ export function App() {
     }, [runs]);
 
     // Browsers allow few changes of the address in a short time, so it follows the typing after a pause.
-    const writing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
     const write = (next: Place) => {
         setPlace(next);
         clearTimeout(writing.current);
@@ -96,7 +95,7 @@ export function App() {
                             <ItemPage item={shown} connection={connection} runs={runs} args={place.args} onArgs={(args) => write({ ...place, args })} />
                         </Boundary>
                     ) : (
-                        <Welcome connection={connection} missing={offer.status === 'ready' ? place.name : undefined} count={items.length} onConnect={() => void connect(place.revision)} onLogin={() => void connection.logIn(place.revision)} />
+                        <Welcome connection={connection} missing={offer.status === 'ready' ? place.name : undefined} count={items.length} onConnect={() => void connect(place.revision)} onLogin={() => void connection.logIn(place.revision)} onToken={(token) => (connection.login.enterToken(token), void connect(place.revision))} />
                     )}
                 </main>
             </div>
