@@ -42,6 +42,8 @@ fn the_page_has_a_strict_policy_and_a_tag() {
         "x-content-type-options: nosniff",
         "x-frame-options: deny",
         "referrer-policy: no-referrer",
+        "cross-origin-opener-policy: same-origin",
+        "cross-origin-resource-policy: same-origin",
         "cache-control: no-cache",
         "content-security-policy: default-src 'none'; script-src 'sha256-",
     ] {
@@ -87,6 +89,21 @@ fn a_start_at_an_address_that_others_reach_fails_with_the_fix() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("`--allow-remote-playground`"), "{text}");
     assert!(text.contains("`.allow_remote_playground(true)`"), "{text}");
+}
+
+#[test]
+fn a_proxy_gets_the_page_only_if_that_is_allowed() {
+    let proxied =
+        ["--playground", "--allow-host", "api.example.com", "--trust-proxy", "10.0.0.0/8"];
+    let server = server(&proxied);
+    for header in ["Host: api.example.com\r\n", "X-Forwarded-For: 192.0.2.1\r\n"] {
+        let response = ask(&server.url, "GET", "/playground", header);
+        assert!(response.starts_with("HTTP/1.1 403 "), "{header}: {response}");
+        assert!(response.contains("`--allow-remote-playground`"), "{response}");
+    }
+    let server = self::server(&[&proxied[..], &["--allow-remote-playground"]].concat());
+    let response = ask(&server.url, "GET", "/playground", "X-Forwarded-For: 192.0.2.1\r\n");
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
 }
 
 #[test]

@@ -78,8 +78,9 @@ try {
     await steps(context);
     if (complaints.length) throw new Error(complaints.join('\n'));
 } catch (error) {
-    console.error(error);
     console.error(await page.locator('main').innerText({ timeout: 1000 }).catch(() => 'the page has no text'));
+    // The error comes last, because a test shows only the end of this output.
+    console.error(error);
     process.exitCode = 1;
 } finally {
     await browser.close();

@@ -258,3 +258,73 @@ fn words_after_two_dashes_are_left_alone() {
     let values = server.ask("values", "values", json!({}));
     assert_eq!(values, "/srv 14 5 false none [] pool of sqlite::memory:");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_variable_that_is_not_text_is_reported_and_never_changed() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+
+    let mut command = server(&[KEY], &["call", "values"]);
+    let output = command.env(ROOT.0, OsStr::from_bytes(b"/data/\xff")).output().expect("it runs");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("`root` at tests/stdio/configured.rs:13"), "{stderr}");
+    assert!(stderr.contains("the variable `FILE_BOX_ROOT` is not UTF-8"), "{stderr}");
+}
+
+#[test]
+fn the_placeholder_in_the_entry_of_a_client_is_no_value() {
+    let (_, stderr) = ended(&[("FILE_BOX_ROOT", "<FILE_BOX_ROOT>"), KEY], &["call", "values"], 1);
+    assert!(stderr.contains("`root` at tests/stdio/configured.rs:13 has no value"), "{stderr}");
+}
+
+#[test]
+fn empty_elements_of_a_list_are_left_out() {
+    check(
+        &[ROOT, KEY, ("FILE_BOX_EXTENSION", "md,, txt,")],
+        &[],
+        "/data 14 5 false none [\"md\", \"txt\"] pool of sqlite::memory:",
+    );
+}
+
+#[test]
+fn options_of_the_server_are_not_passed_on_behind_two_dashes() {
+    let arguments = ["config", "cursor", "--", "--api-key", "hunter2hunter2"];
+    let (stdout, stderr) = ended(&[ROOT], &arguments, 2);
+    assert_eq!(stdout, "");
+    assert!(stderr.contains("`--api-key` goes before the command"), "{stderr}");
+    assert!(!stderr.contains("hunter2"), "{stderr}");
+}
+
+/// Returns a new folder for the files of a test.
+fn folder(name: &str) -> std::path::PathBuf {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("configuration").join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("the folder for tests is writable");
+    folder
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_of_a_new_file_can_read_the_secrets_in_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let file = folder("owner").join("mcp.json");
+    let path = file.to_str().expect("UTF-8");
+    ended(&[ROOT, KEY], &["install", "cursor", "--file", path], 0);
+    assert!(std::fs::read_to_string(&file).expect("a file").contains(KEY.1));
+    let mode = std::fs::metadata(&file).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[test]
+fn the_file_of_a_project_gets_no_secret() {
+    let folder = folder("project");
+    let mut command = server(&[ROOT, KEY], &["install", "claude-code", "--project"]);
+    let output = command.current_dir(&folder).output().expect("it runs");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(output.status.success(), "{stderr}");
+    let text = std::fs::read_to_string(folder.join(".mcp.json")).expect("a file");
+    assert!(!text.contains(KEY.1) && text.contains("<FILE_BOX_API_KEY>"), "{text}");
+    assert!(stderr.contains("`FILE_BOX_API_KEY` has no value yet"), "{stderr}");
+}

@@ -76,7 +76,7 @@ fn twins_compile() {
     // A twin names a crate in `with`. Any crate will do.
     let manifest = format!(
         "[package]\nname = \"twins\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n\n[workspace]\n\n\
-         [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"auth\", \"axum\", \"contract\", \"sqlite\", \"state-key\"] }}\nmcp-runtime-authorization-server = {{ path = {authorization_server:?} }}\nserde = \"1\"\ntracing = {{ version = \"0.1\", default-features = false }}\n\
+         [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"auth\", \"axum\", \"contract\", \"playground\", \"sqlite\", \"state-key\"] }}\nmcp-runtime-authorization-server = {{ path = {authorization_server:?} }}\nserde = \"1\"\ntracing = {{ version = \"0.1\", default-features = false }}\n\
          my_tools = {{ package = \"itoa\", version = \"1\" }}\nserde_json = \"1\"\n",
     );
     fs::create_dir_all(&folder).expect("the folder for tests can be written");

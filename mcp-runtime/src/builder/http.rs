@@ -143,7 +143,8 @@ impl Builder {
     /// calls the endpoint as every client does. If the server has [`auth`](Self::auth), the person logs in on the page first.
     ///
     /// The server starts only if it listens on a loopback address, unless [`allow_remote_playground`](Self::allow_remote_playground) permits
-    /// other addresses. The address of a service in an application is not known, so such a service needs that permission too.
+    /// other addresses. The address of a service in an application is not known, so such a service needs that permission too. Without the
+    /// permission, a request for the page gets status 403 if it names another host, or if a proxy has passed it on.
     ///
     /// ```
     /// let server = mcp_runtime::server!().playground(cfg!(debug_assertions));

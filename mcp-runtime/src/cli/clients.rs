@@ -1,7 +1,8 @@
 //! The commands `config`, `install` and `uninstall`, which set a client up for this server.
 
 use std::{
-    env, fs, io,
+    env, fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -13,13 +14,14 @@ use mcp_runtime_workbench::{
 use super::{
     command::{CommandWords, print},
     exit::CommandError,
-    settings::{EntryOptions, EntryVariable},
+    settings::{EntryOptions, EntryVariable, OwnOptions},
 };
 use crate::builder::Builder;
 
 /// Words of the commands, without the options that another command lacks.
 #[derive(Debug)]
 struct ClientWords {
+    command: &'static str,
     client: ClientApp,
     scope: Scope,
     /// File in place of that of the client.
@@ -33,9 +35,13 @@ struct ClientWords {
     args: Vec<String>,
 }
 
+pub(super) const CONFIG_OPTIONS: &[&str] = &["--name", "--url"];
+pub(super) const INSTALL_OPTIONS: &[&str] = &["--name", "--url", "--file", "--project", "--print"];
+pub(super) const UNINSTALL_OPTIONS: &[&str] = &["--name", "--file", "--project", "--print"];
+
 /// Prints the entry for a client.
 pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let words = ClientWords::read(given.words, "config", &["--name", "--url"])?;
+    let words = ClientWords::read(given.words, "config", CONFIG_OPTIONS)?;
     let entry = words.entry(&builder)?;
     let text = words.client.add(&entry, "").map_err(CommandError::failure)?;
     warn_of_debug_build(&words);
@@ -46,8 +52,7 @@ pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), Comman
 
 /// Adds the entry to the file of a client.
 pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let options = ["--name", "--url", "--file", "--project", "--print"];
-    let words = ClientWords::read(given.words, "install", &options)?;
+    let words = ClientWords::read(given.words, "install", INSTALL_OPTIONS)?;
     let (entry, file) = (words.entry(&builder)?, words.file()?);
     let old = read(&file)?;
     let new = words.client.add(&entry, old.as_deref().unwrap_or_default());
@@ -60,8 +65,7 @@ pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), Comma
 
 /// Removes the entry from the file of a client.
 pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let options = ["--name", "--file", "--project", "--print"];
-    let words = ClientWords::read(given.words, "uninstall", &options)?;
+    let words = ClientWords::read(given.words, "uninstall", UNINSTALL_OPTIONS)?;
     let (name, file) = (words.name(&builder), words.file()?);
     let old = read(&file)?;
     let new = words.client.remove(&name, old.as_deref().unwrap_or_default());
@@ -79,7 +83,7 @@ pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), Com
 impl ClientWords {
     fn read(
         words: Vec<String>,
-        command: &str,
+        command: &'static str,
         options: &[&'static str],
     ) -> Result<Self, CommandError> {
         let mut words = words.into_iter();
@@ -87,7 +91,7 @@ impl ClientWords {
         let client = ClientApp::named(&client).ok_or_else(|| unknown_client(&client))?;
         let (scope, is_preview, args) = (Scope::User, false, Vec::new());
         let (file, name, url) = (None, None, None);
-        let mut read = Self { client, scope, file, name, url, is_preview, args };
+        let mut read = Self { command, client, scope, file, name, url, is_preview, args };
         while let Some(word) = words.next() {
             if word == "--" {
                 read.args = words.collect();
@@ -99,7 +103,7 @@ impl ClientWords {
             };
             if !options.contains(&option) {
                 return Err(CommandError::usage(format!(
-                    "`{command}` has no option `{word}`; it has {}; arguments of the server follow `--`",
+                    "`{command}` has no option `{option}`; it has {}; arguments of the server follow `--`",
                     options.join(", ")
                 )));
             }
@@ -129,6 +133,8 @@ impl ClientWords {
     }
 
     fn entry(&self, builder: &Builder) -> Result<ServerEntry, CommandError> {
+        // As arguments, secrets would be in the list of processes, and paths would stay relative.
+        OwnOptions::of(builder).check_place(self.command, &self.args, &[])?;
         let launch = match &self.url {
             Some(url) if !url.starts_with("http://") && !url.starts_with("https://") => {
                 return Err(CommandError::usage(format!(
@@ -145,7 +151,14 @@ impl ClientWords {
                 let EntryOptions { mut args, variables } = EntryOptions::of(builder)?;
                 args.extend(self.args.iter().cloned());
                 let name = self.name(builder);
-                let env = variables.into_iter().map(|variable| variable.of_server(&name));
+                let variables = variables.into_iter().map(|mut variable| {
+                    // Teams commit the files of a project.
+                    if variable.is_secret && self.scope == Scope::Project {
+                        variable.text = None;
+                    }
+                    variable
+                });
+                let env = variables.map(|variable| variable.of_server(&name));
                 Launch::Process { command: program()?, args, env: env.collect() }
             }
         };
@@ -296,12 +309,26 @@ fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<(PathBuf, Stri
         None => String::new(),
     };
     let part = beside(".new");
-    fs::write(&part, new)?;
+    // What another run has left there may be a link, or readable for others.
+    match fs::remove_file(&part) {
+        Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
+        _ => {}
+    }
+    private_file(&part)?.write_all(new.as_bytes())?;
     if old.is_some() {
         fs::set_permissions(&part, fs::metadata(&file)?.permissions())?;
     }
     fs::rename(&part, &file)?;
     Ok((file, kept))
+}
+
+/// Creates a file that only its owner can read, because the entry of a server may contain secrets.
+fn private_file(path: &Path) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 fn failed(file: &Path, why: &io::Error) -> CommandError {

@@ -26,6 +26,8 @@ pub(super) struct Command {
     pub(super) about: &'static str,
     /// Options that may stand anywhere after the name, beside those that the command parses.
     pub(super) options: &'static [CommandOption],
+    /// Options that the command parses, with their dashes. They may have the names of options that the author has declared.
+    pub(super) parsed: &'static [&'static str],
     pub(super) run: fn(Builder, CommandWords) -> Result<(), CommandError>,
 }
 
@@ -145,6 +147,7 @@ mod tests {
             usage: "list",
             about: "",
             options: &[CommandOption::Json],
+            parsed: &[],
             run: |_, _| Ok(()),
         };
         let error = list.read(vec!["--json".to_owned()]).map(|_| ()).expect_err("no JSON");

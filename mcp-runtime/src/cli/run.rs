@@ -32,31 +32,42 @@ static COMMANDS: &[Command] = &[
         usage: "list",
         about: "lists tools, resources and prompts",
         options: &[CommandOption::Json],
+        parsed: &[],
         run: trial::list,
     },
     Command {
         usage: "call TOOL [NAME=VALUE …]",
         about: "calls a tool",
         options: TRIAL,
+        parsed: &[],
         run: trial::call,
     },
-    Command { usage: "read URI", about: "reads a resource", options: TRIAL, run: trial::read },
+    Command {
+        usage: "read URI",
+        about: "reads a resource",
+        options: TRIAL,
+        parsed: &[],
+        run: trial::read,
+    },
     Command {
         usage: "get PROMPT [NAME=VALUE …]",
         about: "shows a prompt",
         options: TRIAL,
+        parsed: &[],
         run: trial::get,
     },
     Command {
         usage: "schema",
         about: "prints the manifest as JSON, to be committed as mcp.lock.json",
         options: &[],
+        parsed: &[],
         run: manifest::run,
     },
     Command {
         usage: "check [--strict] [--against FILE]",
         about: "reports what known clients reject or handle badly",
         options: &[],
+        parsed: &["--strict", "--against"],
         run: check::run,
     },
     #[cfg(feature = "workbench")]
@@ -64,6 +75,7 @@ static COMMANDS: &[Command] = &[
         usage: "complete ITEM ARGUMENT [TEXT] [NAME=VALUE …]",
         about: "suggests values of an argument of a prompt or a template",
         options: &[CommandOption::Json],
+        parsed: &[],
         run: complete::run,
     },
     #[cfg(feature = "workbench")]
@@ -71,6 +83,7 @@ static COMMANDS: &[Command] = &[
         usage: "config CLIENT [--url URL] [--name NAME] [-- ARGUMENTS]",
         about: "prints the entry for the configuration of a client",
         options: &[],
+        parsed: clients::CONFIG_OPTIONS,
         run: clients::config,
     },
     #[cfg(feature = "workbench")]
@@ -78,6 +91,7 @@ static COMMANDS: &[Command] = &[
         usage: "install CLIENT [--project] [--file FILE] [--print] …",
         about: "adds this server to the configuration of a client",
         options: &[],
+        parsed: clients::INSTALL_OPTIONS,
         run: clients::install,
     },
     #[cfg(feature = "workbench")]
@@ -85,6 +99,7 @@ static COMMANDS: &[Command] = &[
         usage: "uninstall CLIENT [--project] [--file FILE] [--print]",
         about: "removes this server from the configuration of a client",
         options: &[],
+        parsed: clients::UNINSTALL_OPTIONS,
         run: clients::uninstall,
     },
     #[cfg(feature = "playground")]
@@ -92,13 +107,15 @@ static COMMANDS: &[Command] = &[
         usage: "playground [ADDR] [--no-open]",
         about: "opens a page that tries the server out in the browser",
         options: &[],
+        parsed: &["--no-open"],
         run: playground::run,
     },
-    Command { usage: "help", about: "prints this help", options: &[], run: help },
+    Command { usage: "help", about: "prints this help", options: &[], parsed: &[], run: help },
     Command {
         usage: "version",
         about: "prints the name and the version of the server",
         options: &[],
+        parsed: &[],
         run: version,
     },
 ];
@@ -295,8 +312,9 @@ impl Builder {
                 }
             }
         }
-        if let Some((command, words)) = texts.split_first() {
-            own.check_place(command, words)?;
+        if let Some((name, words)) = texts.split_first() {
+            let command = COMMANDS.iter().find(|command| command.name() == name);
+            own.check_place(name, words, command.map_or(&[], |command| command.parsed))?;
         }
         self.given = Some(own.into_given());
         match (http.chosen()?, texts.first().map(String::as_str)) {

@@ -63,11 +63,18 @@ impl OwnOptions {
         Ok(())
     }
 
-    /// Fails if an option of the author stands behind the name of a command, where words belong to the command.
-    pub(super) fn check_place(&self, command: &str, words: &[String]) -> Result<(), CommandError> {
+    /// Fails if an option of the author stands behind the name of a command, where words belong to the command. `parsed` are the options of
+    /// the command.
+    pub(super) fn check_place(
+        &self,
+        command: &str,
+        words: &[String],
+        parsed: &[&str],
+    ) -> Result<(), CommandError> {
         let words = words.iter().take_while(|word| *word != "--");
-        let options = words.filter_map(|word| word.strip_prefix("--"));
-        let option = options.map(|word| word.split('=').next().unwrap_or(word));
+        let words = words.map(|word| word.split('=').next().unwrap_or(word));
+        let foreign = words.filter(|word| !parsed.contains(word));
+        let option = foreign.filter_map(|word| word.strip_prefix("--"));
         match option.filter_map(|option| self.find(option)).next() {
             None => Ok(()),
             Some(view) => Err(CommandError::usage(format!(
@@ -154,7 +161,7 @@ impl EntryOptions {
                     continue;
                 }
                 Some(texts) => Some(texts.join(",")),
-                None => variable(&view.variable)?.map(|text| view.absolute(&text)),
+                None => variable(&view.variable)?.map(|text| view.all_absolute(&text)),
             };
             if text.is_none() && !field.is_required {
                 continue;
@@ -196,9 +203,20 @@ impl ConfigFieldView {
         }
     }
 
+    /// Returns the text of a variable with absolute paths. A list has several, with commas between them.
+    fn all_absolute(&self, text: &str) -> String {
+        match self.is_list() {
+            true => {
+                let all = text.split(',').map(|text| self.absolute(text.trim()));
+                all.collect::<Vec<_>>().join(",")
+            }
+            false => self.absolute(text),
+        }
+    }
+
     /// Returns a path as an absolute path, because a client starts the server in a folder of its own. Other texts stay as they are.
     fn absolute(&self, text: &str) -> String {
-        let path = self.is_path().then(|| std::path::absolute(text).ok()).flatten();
+        let path = self.field.is_path.then(|| std::path::absolute(text).ok()).flatten();
         path.and_then(|path| path.into_os_string().into_string().ok())
             .unwrap_or_else(|| text.to_owned())
     }
@@ -206,8 +224,49 @@ impl ConfigFieldView {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{http, questions};
-    use crate::config::RESERVED;
+    use super::{
+        super::{http, questions},
+        *,
+    };
+    use crate::{
+        config::{
+            ConfigDef, ConfigField, ConfigPlan, ConfigProbe, ConfigReader, ConfigValueLevel as _,
+            Configuration, RESERVED,
+        },
+        item::SourceLocation,
+    };
+
+    struct Service;
+
+    impl Configuration for Service {
+        fn read(from: &mut ConfigReader<'_>) -> Option<Self> {
+            let url = ConfigField::new("url", "url", 5);
+            let url = ConfigProbe::<String>::new().parser().read(from, url, None);
+            let root = ConfigField::new("root", "root", 6);
+            let root = ConfigProbe::<String>::new().parser().read(from, root, None);
+            url.and(root).map(|_| Self)
+        }
+    }
+
+    static SERVICE: ConfigDef = ConfigDef::new::<Service>(
+        SourceLocation::new("own", "own", "src/main.rs", 4, "Config"),
+        "",
+        None,
+    );
+
+    #[test]
+    fn an_option_of_a_command_may_have_the_name_of_a_field() {
+        let plan = ConfigPlan::new("own", [(&SERVICE, true)].into_iter(), None);
+        let own = OwnOptions { fields: plan.fields(), given: BTreeMap::new() };
+        let check = |words: &[&str]| {
+            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+            own.check_place("install", &words, &["--url"]).map_err(|why| why.text)
+        };
+        assert_eq!(check(&["cursor", "--url", "http://127.0.0.1"]), Ok(()));
+        assert_eq!(check(&["cursor", "--url=http://127.0.0.1", "--", "--root"]), Ok(()));
+        let why = check(&["cursor", "--url", "x", "--root=y"]).unwrap_err();
+        assert_eq!(why, "`--root` goes before the command: `--root ROOT install …`");
+    }
 
     #[test]
     fn fields_cannot_have_the_options_of_every_server() {

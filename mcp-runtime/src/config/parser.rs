@@ -144,7 +144,7 @@ impl<T> ConfigParser<T> {
         field.is_path = self.element.is_path;
         field.is_required = default.is_none() && self.absent.is_none();
         match from.find(&field) {
-            FoundTexts::Described => None,
+            FoundTexts::Described | FoundTexts::Reported => None,
             FoundTexts::None => match default.or(self.absent) {
                 Some(make) => Some(make()),
                 None => {

@@ -99,10 +99,11 @@ impl ConfigPlan {
         }
     }
 
-    /// Returns the problems of the names: two fields with the same option, or an option that every server has.
+    /// Returns the problems of the names: two fields with the same option, or an option that every server has. Structs that nothing takes do
+    /// not count, because they may belong to another server of the package.
     pub(crate) fn problems(&self) -> Vec<String> {
         let (mut problems, mut known) = (Vec::new(), BTreeMap::new());
-        for PlannedConfig { def, .. } in &self.structs {
+        for PlannedConfig { def, .. } in self.structs.iter().filter(|planned| planned.is_needed) {
             for field in fields_of(def) {
                 let place = field.place(&def.origin);
                 let fix = "give it another option with `#[config(name = \"…\")]`";
@@ -149,12 +150,6 @@ impl ConfigFieldView {
 
     pub(crate) fn is_list(&self) -> bool {
         self.field.shape == ConfigShape::List
-    }
-
-    /// Whether the value is a single path.
-    #[cfg(feature = "workbench")]
-    pub(crate) fn is_path(&self) -> bool {
-        self.field.is_path && !self.is_list()
     }
 }
 
@@ -229,6 +224,8 @@ mod tests {
         let plan = |structs: &[&'static ConfigDef]| {
             ConfigPlan::new("own", structs.iter().map(|def| (*def, true)), None).problems()
         };
+        let untaken = [(&FILES, true), (&PAGES, false)].into_iter();
+        assert_eq!(ConfigPlan::new("own", untaken, None).problems(), Vec::<String>::new());
         assert_eq!(plan(&[&FILES]), Vec::<String>::new());
         assert_eq!(
             plan(&[&PAGES, &FILES]),

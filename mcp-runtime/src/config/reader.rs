@@ -36,7 +36,7 @@ pub struct ConfigField {
     /// Members that the type of the field decides.
     pub(super) shape: ConfigShape,
     pub(super) element: String,
-    pub(super) is_path: bool,
+    pub(crate) is_path: bool,
     pub(crate) is_required: bool,
 }
 
@@ -124,6 +124,8 @@ pub(super) fn upper_snake(name: &str) -> String {
 pub(super) enum FoundTexts {
     /// The reader only describes fields.
     Described,
+    /// There is a text that is no value of any type, and the reader has reported it.
+    Reported,
     None,
     Texts {
         texts: Vec<String>,
@@ -172,7 +174,8 @@ impl<'a> ConfigReader<'a> {
         Self { origin, prefix, source, fields, problems, made: None }
     }
 
-    /// Returns the texts that are given for a field. An empty variable counts as absent.
+    /// Returns the texts that are given for a field. A variable counts as absent if it is empty, or if its text is the placeholder
+    /// `<VARIABLE>` in the entry of a client.
     pub(super) fn find(&mut self, field: &ConfigField) -> FoundTexts {
         let Some(source) = self.source else {
             self.fields.push(field.clone());
@@ -185,21 +188,33 @@ impl<'a> ConfigReader<'a> {
             };
         }
         let variable = field.variable_after(&self.prefix);
-        let text = (source.environment)(&variable).filter(|text| !text.is_empty());
+        let placeholder = format!("<{variable}>");
+        let text = (source.environment)(&variable)
+            .filter(|text| !text.is_empty() && *text != *placeholder);
         match text.map(OsString::into_string) {
             None => FoundTexts::None,
-            Some(text) => {
-                // Text that is not Unicode is no value of any type, so it is reported as such.
-                let text = text.unwrap_or_else(|text| text.to_string_lossy().into_owned());
+            Some(Err(_)) => {
+                self.not_unicode(field, &variable);
+                FoundTexts::Reported
+            }
+            Some(Ok(text)) => {
                 let texts = match field.shape {
                     ConfigShape::List => {
-                        text.split(',').map(|text| text.trim().to_owned()).collect()
+                        let texts = text.split(',').map(str::trim);
+                        texts.filter(|text| !text.is_empty()).map(str::to_owned).collect()
                     }
                     _ => vec![text],
                 };
                 FoundTexts::Texts { texts, source: format!("the variable `{variable}`") }
             }
         }
+    }
+
+    fn not_unicode(&mut self, field: &ConfigField, variable: &str) {
+        let (place, fix) = (field.place(&self.origin), self.fix(field));
+        let text =
+            format!("{place} has no value, because the variable `{variable}` is not UTF-8: {fix}");
+        self.problems.push(ConfigProblem { text, is_missing: false });
     }
 
     pub(super) fn missing(&mut self, field: &ConfigField) {

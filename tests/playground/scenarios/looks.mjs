@@ -71,6 +71,5 @@ export default async function ({ page, open, run, dialog, folder, tab, main, but
     // The chosen colours win over those of the system.
     await open('/');
     await page.getByLabel('Colours').selectOption('light');
-    const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme);
-    assert.equal(await ground(), 'light');
+    await page.waitForFunction(() => getComputedStyle(document.documentElement).colorScheme === 'light');
 }

@@ -133,7 +133,7 @@ fn address(name: &str) -> Option<IpAddr> {
 }
 
 /// Whether a host, with or without a port, is `localhost` or a loopback address.
-#[cfg(feature = "auth")]
+#[cfg(any(feature = "auth", feature = "playground"))]
 pub(super) fn is_on_loopback(host: &str) -> bool {
     without_port(host).is_some_and(is_loopback)
 }

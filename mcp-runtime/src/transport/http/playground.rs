@@ -7,8 +7,9 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header, request::Parts};
 
+use super::{access::is_on_loopback, route::PLAYGROUND};
 use crate::server::{HttpSettings, Playground};
 
 /// The built page. Each script and each style sheet of it stands in the page itself.
@@ -43,6 +44,9 @@ impl PlaygroundPage {
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::X_FRAME_OPTIONS, "DENY"),
             (header::REFERRER_POLICY, "no-referrer"),
+            // Otherwise a page that has opened this one could replace the chosen tool while the person clicks.
+            (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+            (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
         ];
         let mut headers: HeaderMap = fixed
             .map(|(name, value)| (name, HeaderValue::from_static(value)))
@@ -93,12 +97,37 @@ fn policy(settings: &HttpSettings) -> String {
     format!("{}; {connect}", POLICY.trim_end())
 }
 
+/// Reason why the page is refused to a request of another machine.
+pub(super) const REMOTE: &str = "the playground answers requests of this machine only: start the server with `--allow-remote-playground`, or call `.allow_remote_playground(true)`";
+
+/// Returns whether a request names a loopback address as its host, and was not passed on by a proxy. A proxy passes requests of other machines
+/// on to the loopback address, often with this address as the host.
+pub(super) fn is_of_this_machine(parts: &Parts) -> bool {
+    let header = parts.headers.get(header::HOST).map(|host| host.to_str().unwrap_or_default());
+    let named = parts.uri.authority().map(http::uri::Authority::as_str);
+    let mut hosts = [header, named].into_iter().flatten().peekable();
+    let is_passed_on = |name| parts.headers.contains_key(name);
+    hosts.peek().is_some()
+        && hosts.all(is_on_loopback)
+        && !["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip"]
+            .into_iter()
+            .any(is_passed_on)
+}
+
 /// Checks that the playground may be served at the address `bound`. `None` means that the server is mounted in an application.
 ///
 /// # Errors
-/// Returns the reason and the fix if other machines may reach the address, and nobody has allowed this.
-pub(super) fn check_address(settings: Playground, bound: Option<IpAddr>) -> Result<(), String> {
-    if !settings.is_served || settings.is_remote_allowed {
+/// Returns the reason and the fix if the endpoint has the path of the page, or if other machines may reach the address and the settings do
+/// not allow this.
+pub(super) fn check_address(settings: &HttpSettings, bound: Option<IpAddr>) -> Result<(), String> {
+    let Playground { is_served, is_remote_allowed } = settings.playground;
+    if is_served && settings.path == settings.sibling(PLAYGROUND) {
+        let path = &settings.path;
+        return Err(format!(
+            "the endpoint has the path `{path}` of the playground: choose another one with `--path` or `.path(…)`"
+        ));
+    }
+    if !is_served || is_remote_allowed {
         return Ok(());
     }
     match bound {
@@ -159,10 +188,30 @@ mod tests {
     }
 
     #[test]
+    fn a_request_that_a_proxy_has_passed_on_is_not_of_this_machine() {
+        let check = |host: &str, passed_on: Option<&'static str>, expected: bool| {
+            let mut request = http::Request::builder().uri("/playground").header("host", host);
+            if let Some(name) = passed_on {
+                request = request.header(name, "192.0.2.1");
+            }
+            let (parts, ()) = request.body(()).unwrap().into_parts();
+            assert_eq!(is_of_this_machine(&parts), expected, "{host} {passed_on:?}");
+        };
+        check("127.0.0.1:8000", None, true);
+        check("localhost", None, true);
+        check("[::1]:8000", None, true);
+        check("api.example.com", None, false);
+        for name in ["Forwarded", "X-Forwarded-For", "X-Real-IP"] {
+            check("127.0.0.1:8000", Some(name), false);
+        }
+    }
+
+    #[test]
     fn other_machines_reach_the_page_only_if_that_is_allowed() {
         let check = |is_remote_allowed, bound: Option<&str>| {
-            let settings = Playground { is_served: true, is_remote_allowed };
-            check_address(settings, bound.map(|address| address.parse().unwrap()))
+            let playground = Playground { is_served: true, is_remote_allowed };
+            let settings = HttpSettings { playground, ..HttpSettings::default() };
+            check_address(&settings, bound.map(|address| address.parse().unwrap()))
         };
         assert_eq!(check(false, Some("127.0.0.1")), Ok(()));
         assert_eq!(check(false, Some("::1")), Ok(()));
@@ -171,6 +220,10 @@ mod tests {
         let why = check(false, Some("0.0.0.0")).unwrap_err();
         assert!(why.contains("`--allow-remote-playground`"), "{why}");
         assert!(check(false, None).is_err());
-        assert_eq!(check_address(Playground::default(), None), Ok(()));
+        assert_eq!(check_address(&HttpSettings::default(), None), Ok(()));
+        let playground = Playground { is_served: true, is_remote_allowed: true };
+        let path = "/api/playground".to_owned();
+        let settings = HttpSettings { path, playground, ..HttpSettings::default() };
+        assert!(check_address(&settings, None).unwrap_err().contains("`/api/playground`"));
     }
 }

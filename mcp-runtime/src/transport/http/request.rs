@@ -11,6 +11,8 @@ use std::{
 use http::{HeaderValue, Method, Response, StatusCode, request::Parts};
 use mcp_runtime_wire::{self as wire, Id, Incoming, Parsed};
 
+#[cfg(feature = "playground")]
+use super::playground::{REMOTE, is_of_this_machine};
 #[cfg(feature = "auth")]
 use super::token_gate::{self, TokenGate};
 use super::{
@@ -120,6 +122,9 @@ fn admit(
     if let (HttpRoute::Playground, Some(page)) = (route, &endpoint.playground) {
         // No page of another origin needs to read this page.
         *origin = None;
+        if !endpoint.settings.playground.is_remote_allowed && !is_of_this_machine(parts) {
+            return Err(reply::refuse(StatusCode::FORBIDDEN, REMOTE.to_owned()).into());
+        }
         if !matches!(parts.method, Method::GET | Method::HEAD) {
             return Err(reply::not_allowed("GET, HEAD").into());
         }

@@ -110,8 +110,8 @@ impl HttpService {
             protected.may_serve_at(bound).map_err(ServeError::Auth)?;
         }
         #[cfg(feature = "playground")]
-        playground::check_address(settings.playground, bound).map_err(ServeError::Playground)?;
-        #[cfg(not(feature = "auth"))]
+        playground::check_address(settings, bound).map_err(ServeError::Playground)?;
+        #[cfg(not(any(feature = "auth", feature = "playground")))]
         let _ = (settings, bound);
         Ok(())
     }
