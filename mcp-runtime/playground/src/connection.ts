@@ -14,7 +14,7 @@ import {
     type ServerCapabilities,
     type Tool,
 } from '@modelcontextprotocol/client';
-import { Beside } from './beside.ts';
+import { RawRequests } from './raw_requests.ts';
 import { ENDPOINT } from './endpoint.ts';
 import { LogLines } from './log_lines.ts';
 import { Login, returned } from './login.ts';
@@ -59,7 +59,7 @@ export class Connection {
     #client?: Client;
     #transport?: StreamableHTTPClientTransport;
     #listening?: McpSubscription;
-    #beside = new Beside();
+    #raw = new RawRequests();
     // Number of the last connection that was begun. The choice that the person makes last wins.
     #begun = 0;
 
@@ -116,7 +116,7 @@ export class Connection {
         await client.connect(this.#newTransport());
         const pass = this.#transport!.onmessage;
         this.#transport!.onmessage = (message) => {
-            if (!this.#beside.takes(message as Message)) pass?.(message);
+            if (!this.#raw.takes(message as Message)) pass?.(message);
         };
     }
 
@@ -168,7 +168,7 @@ export class Connection {
         const [client, transport] = [this.#client, this.#transport];
         this.#client = this.#transport = this.#listening = undefined;
         this.subscribed.set({});
-        this.#beside.close();
+        this.#raw.close();
         // The server may be gone, and a session ends by itself then.
         if (transport?.sessionId) await transport.terminateSession().catch(() => {});
         await client?.close().catch(() => {});
@@ -199,7 +199,7 @@ export class Connection {
     }
 
     // Sends a request of the tasks extension, for which the client library has no method. Returns the whole answer.
-    async beside(method: string, params: any, signal?: AbortSignal, headers?: Record<string, string>): Promise<Message> {
+    async rawRequest(method: string, params: any, signal?: AbortSignal, headers?: Record<string, string>): Promise<Message> {
         const transport = this.#transport;
         if (!transport) throw new Error('The connection was closed');
         const envelope = {
@@ -208,10 +208,10 @@ export class Connection {
             'io.modelcontextprotocol/clientCapabilities': { ...CAPABILITIES, extensions: { [TASKS]: {} } },
         };
         const full = this.isModern ? { ...params, _meta: { ...envelope, ...params._meta } } : params;
-        return this.#beside.request(method, full, (message) => transport.send(message as JSONRPCMessage, { headers }), signal);
+        return this.#raw.request(method, full, (message) => transport.send(message as JSONRPCMessage, { headers }), signal);
     }
 
-    besideProgress = (onprogress: (progress: any) => void) => this.#beside.progress(onprogress);
+    rawProgress = (onprogress: (progress: any) => void) => this.#raw.progress(onprogress);
 
     async setLogLevel(level: typeof this.log.level.value): Promise<void> {
         this.log.level.set(level);

@@ -34,7 +34,7 @@ export class Tasks {
 
     // Calls a tool and asks for a task. Returns the result of the tool at the end of the task, or at once if the server made none.
     async call(name: string, args: any, signal: AbortSignal, changed: (task: TaskState) => void, { headers, onprogress }: Extras): Promise<any> {
-        const { token, stop } = this.connection.besideProgress(onprogress);
+        const { token, stop } = this.connection.rawProgress(onprogress);
         try {
             return await this.#call({ name, arguments: args, _meta: { progressToken: token } }, signal, changed, headers);
         } finally {
@@ -46,7 +46,7 @@ export class Tasks {
         const { connection } = this;
         const { name } = params;
         const wanted = connection.isModern ? {} : { task: {} };
-        const created = resultOf(await connection.beside('tools/call', { ...params, ...wanted }, signal, headers));
+        const created = resultOf(await connection.rawRequest('tools/call', { ...params, ...wanted }, signal, headers));
         const first = connection.isModern ? (created.resultType === 'task' ? created : undefined) : created.task;
         if (first === undefined) return created;
         const note = (state: any) => {
@@ -71,14 +71,14 @@ export class Tasks {
 
     async cancel(taskId: string): Promise<void> {
         // The status shows whether the task has ended. The connection may be gone.
-        await this.connection.beside('tasks/cancel', { taskId }).catch(() => {});
+        await this.connection.rawRequest('tasks/cancel', { taskId }).catch(() => {});
     }
 
     // Asks for the task until it is over, and answers its input requests (2026-07-28).
     async #follow(task: TaskState, note: (state: any) => TaskState, over: AbortSignal): Promise<any> {
         for (;;) {
             await pause(task);
-            const state = resultOf(await this.connection.beside('tasks/get', { taskId: task.taskId }));
+            const state = resultOf(await this.connection.rawRequest('tasks/get', { taskId: task.taskId }));
             note(state);
             if (isOver(state.status)) return outcome(state, state);
             for (const [key, request] of Object.entries<any>(state.inputRequests ?? {})) this.#answer(task.taskId, key, request, over);
@@ -90,22 +90,22 @@ export class Tasks {
         if (this.#asked.has(name)) return;
         this.#asked.add(name);
         const answered = this.connection.questions.ask(request.method, request.params, over);
-        answered.then((response) => this.connection.beside('tasks/update', { taskId, inputResponses: { [key]: response } })).catch(() => {});
+        answered.then((response) => this.connection.rawRequest('tasks/update', { taskId, inputResponses: { [key]: response } })).catch(() => {});
     }
 
     // Waits for the result, while the server asks its questions as requests of its own (2025-11-25).
     async #wait(task: TaskState, note: (state: any) => TaskState): Promise<any> {
         let answer: Message | undefined;
-        const answered = this.connection.beside('tasks/result', { taskId: task.taskId }).then((message) => {
+        const answered = this.connection.rawRequest('tasks/result', { taskId: task.taskId }).then((message) => {
             answer = message;
         });
         // The loop may fail first.
         answered.catch(() => {});
         while (answer === undefined) {
-            note(resultOf(await this.connection.beside('tasks/get', { taskId: task.taskId })));
+            note(resultOf(await this.connection.rawRequest('tasks/get', { taskId: task.taskId })));
             await Promise.race([answered, pause(task)]);
         }
-        const end = note(resultOf(await this.connection.beside('tasks/get', { taskId: task.taskId })));
+        const end = note(resultOf(await this.connection.rawRequest('tasks/get', { taskId: task.taskId })));
         if (end.status === 'cancelled') throw new DOMException('The task was cancelled', 'AbortError');
         return resultOf(answer);
     }

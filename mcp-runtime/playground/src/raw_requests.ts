@@ -1,11 +1,11 @@
-// Requests that the page sends beside the client library, and that wait for their responses.
+// Requests of methods that the client library lacks, sent as plain messages, and the responses that they wait for.
 
 import type { Message } from './wire.ts';
 
 type Waiting = { settle: (answer: Message) => void; reject: (reason: unknown) => void };
 export type Send = (message: Message) => Promise<void>;
 
-export class Beside {
+export class RawRequests {
     #waiting = new Map<string, Waiting>();
     #listeners = new Map<unknown, (progress: any) => void>();
     #last = 0;
