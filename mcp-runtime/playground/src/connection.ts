@@ -14,6 +14,7 @@ import {
     type ServerCapabilities,
     type Tool,
 } from '@modelcontextprotocol/client';
+import { RawRequests } from './raw_requests.ts';
 import { ENDPOINT } from './endpoint.ts';
 import { LogLines } from './log_lines.ts';
 import { Login, returned } from './login.ts';
@@ -58,16 +59,20 @@ export class Connection {
     #client?: Client;
     #transport?: StreamableHTTPClientTransport;
     #listening?: McpSubscription;
-    #beside = new Map<string, (message: Message) => void>();
-    #lastBeside = 0;
+    #raw = new RawRequests();
+    // Number of the last connection that was begun. The choice that the person makes last wins.
+    #begun = 0;
 
     get isModern(): boolean {
         return this.offer.value.revision === MODERN;
     }
 
     async connect(choice: Choice): Promise<void> {
+        this.#begun += 1;
+        const begun = this.#begun;
         this.offer.set({ status: 'connecting', ...NOTHING });
         await this.close();
+        if (begun !== this.#begun) return;
         const versions = choice === 'auto' || choice === MODERN ? {} : { supportedProtocolVersions: [choice] };
         const mode = choice === 'auto' ? 'auto' : choice === MODERN ? { pin: MODERN } : 'legacy';
         const refreshed = (list: 'tools' | 'prompts') => ({ onChanged: (_: unknown, items: any) => items && this.offer.patch({ [list]: items }) });
@@ -107,19 +112,16 @@ export class Connection {
     // Connects with a token of the login that has just come back, or that was kept.
     async #open(client: Client): Promise<void> {
         const code = returned();
-        if (code) await this.#newTransport().finishAuth(code);
+        if (code) await this.#newTransport(this.login).finishAuth(code);
         await client.connect(this.#newTransport());
         const pass = this.#transport!.onmessage;
         this.#transport!.onmessage = (message) => {
-            const settle = this.#beside.get(String((message as Message).id));
-            if (settle === undefined || 'method' in message) return pass?.(message);
-            this.#beside.delete(String((message as Message).id));
-            settle(message as Message);
+            if (!this.#raw.takes(message as Message)) pass?.(message);
         };
     }
 
-    #newTransport(): StreamableHTTPClientTransport {
-        const { wire, login } = this;
+    #newTransport(authProvider = this.login.provider): StreamableHTTPClientTransport {
+        const { wire } = this;
         const recorded: typeof fetch = (input, init) => {
             const url = String(input instanceof Request ? input.url : input);
             if (url === ENDPOINT.href) wire.noteHttp(url, new Headers(init?.headers), init?.body);
@@ -131,7 +133,7 @@ export class Connection {
                 return super.send(message as JSONRPCMessage, options);
             }
         }
-        const transport = new Recorded(ENDPOINT, { authProvider: login, fetch: recorded });
+        const transport = new Recorded(ENDPOINT, { authProvider, fetch: recorded });
         transport.onmessage = (message) => wire.note('server', message as Message);
         this.#transport = transport;
         return transport;
@@ -166,6 +168,7 @@ export class Connection {
         const [client, transport] = [this.#client, this.#transport];
         this.#client = this.#transport = this.#listening = undefined;
         this.subscribed.set({});
+        this.#raw.close();
         // The server may be gone, and a session ends by itself then.
         if (transport?.sessionId) await transport.terminateSession().catch(() => {});
         await client?.close().catch(() => {});
@@ -174,6 +177,8 @@ export class Connection {
     async logIn(choice: Choice): Promise<void> {
         this.login.mayLeave = true;
         await this.connect(choice);
+        // The browser leaves the page now, or the login has failed.
+        this.login.mayLeave = false;
     }
 
     // Sends a request. Progress and log lines come through the options and the log.
@@ -194,19 +199,19 @@ export class Connection {
     }
 
     // Sends a request of the tasks extension, for which the client library has no method. Returns the whole answer.
-    async beside(method: string, params: any): Promise<Message> {
-        this.#lastBeside += 1;
-        const id = `task-request-${this.#lastBeside}`;
+    async rawRequest(method: string, params: any, signal?: AbortSignal, headers?: Record<string, string>): Promise<Message> {
+        const transport = this.#transport;
+        if (!transport) throw new Error('The connection was closed');
         const envelope = {
             'io.modelcontextprotocol/protocolVersion': MODERN,
             'io.modelcontextprotocol/clientInfo': INFO,
             'io.modelcontextprotocol/clientCapabilities': { ...CAPABILITIES, extensions: { [TASKS]: {} } },
         };
         const full = this.isModern ? { ...params, _meta: { ...envelope, ...params._meta } } : params;
-        const answered = new Promise<Message>((resolve) => this.#beside.set(id, resolve));
-        await this.#transport!.send({ jsonrpc: '2.0', id, method, params: full });
-        return answered;
+        return this.#raw.request(method, full, (message) => transport.send(message as JSONRPCMessage, { headers }), signal);
     }
+
+    rawProgress = (onprogress: (progress: any) => void) => this.#raw.progress(onprogress);
 
     async setLogLevel(level: typeof this.log.level.value): Promise<void> {
         this.log.level.set(level);
@@ -216,16 +221,27 @@ export class Connection {
     async subscribe(uri: string, wanted: boolean): Promise<void> {
         const { [uri]: _, ...others } = this.subscribed.value;
         const next = wanted ? { ...others, [uri]: 0 } : others;
-        if (this.isModern) {
-            await this.#listening?.close();
-            const uris = Object.keys(next);
-            this.#listening = uris.length ? await this.#client!.listen({ resourceSubscriptions: uris }) : undefined;
-        } else if (wanted) {
-            await this.#client!.subscribeResource({ uri });
-        } else {
-            await this.#client!.unsubscribeResource({ uri });
+        try {
+            await this.#subscribe(uri, wanted, Object.keys(next));
+        } catch (error) {
+            // The old stream of the newest revision has ended, so no subscription is left. The box is drawn again in each revision.
+            this.subscribed.set(this.isModern ? {} : { ...this.subscribed.value });
+            throw error;
         }
         this.subscribed.set(next);
+    }
+
+    async #subscribe(uri: string, wanted: boolean, all: string[]): Promise<void> {
+        const client = this.#client!;
+        if (this.isModern) {
+            await this.#listening?.close();
+            this.#listening = undefined;
+            if (all.length) this.#listening = await client.listen({ resourceSubscriptions: all });
+        } else if (wanted) {
+            await client.subscribeResource({ uri });
+        } else {
+            await client.unsubscribeResource({ uri });
+        }
     }
 
     #updated(uri: string): void {

@@ -1,6 +1,8 @@
-// The address of the server, which the server writes into the page.
+// The addresses of the server and of the page.
 
-export const ENDPOINT = new URL(document.querySelector<HTMLMetaElement>('meta[name="mcp-endpoint"]')!.content, location.origin);
+import { endpointUrl } from './endpoint_url.ts';
+
+export const ENDPOINT = endpointUrl(document.querySelector<HTMLMetaElement>('meta[name="mcp-endpoint"]')!.content, location);
 
 // The address of the page, without the state of the form.
 export const PAGE = new URL(location.pathname, location.origin);

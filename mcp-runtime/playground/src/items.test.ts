@@ -7,6 +7,7 @@ test('a template has variables, and is filled in', () => {
     assert.deepEqual(variablesOf(template), ['host', 'path', 'lines', 'from']);
     assert.equal(expanded(template, { host: 'a b', path: 'x/y', from: '3' }), 'files://a%20b/x/y?from=3');
     assert.equal(expanded('x://{a}', {}), 'x://');
+    assert.equal(expanded('x://{a:3}/{b*}{?c:2}', { a: 'äöüß', b: 'y', c: 'z' }), `x://${encodeURIComponent('äöü')}/y?c=z`);
 });
 
 test('a search finds items that have each of its words', () => {

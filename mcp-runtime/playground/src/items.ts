@@ -71,10 +71,14 @@ export function expanded(template: string, values: Record<string, string>): stri
     return template.replaceAll(/\{([+#./;?&]?)([^}]*)\}/g, (_, operator: string, list: string) => {
         const isNamed = operator === '?' || operator === '&' || operator === ';';
         const encode = operator === '+' || operator === '#' ? encodeURI : encodeURIComponent;
-        const parts = list.split(',').map((variable) => variable.replace(/\*$|:\d+$/, '')).filter((name) => values[name] !== undefined && values[name] !== '');
+        const variables = list.split(',').map((variable) => {
+            const [, name, most] = /^(.*?)(?:\*|:(\d+))?$/s.exec(variable)!;
+            return { name, text: most === undefined ? values[name] : [...(values[name] ?? '')].slice(0, Number(most)).join('') };
+        });
+        const parts = variables.filter(({ text }) => text !== undefined && text !== '');
         if (!parts.length) return '';
         const between = { '': ',', '+': ',', '#': ',', '?': '&' }[operator] ?? operator;
-        const written = parts.map((name) => (isNamed ? `${name}=${encode(values[name])}` : encode(values[name])));
+        const written = parts.map(({ name, text }) => (isNamed ? `${name}=${encode(text)}` : encode(text)));
         return (operator === '+' ? '' : operator) + written.join(between);
     });
 }

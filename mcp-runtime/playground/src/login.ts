@@ -1,17 +1,14 @@
 // The login at the authorization server of the server. Tokens are kept until the tab is closed.
 
-import type { OAuthClientProvider, OAuthDiscoveryState, StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client';
+import type { AuthProvider, OAuthClientProvider, OAuthDiscoveryState, StoredOAuthClientInformation, StoredOAuthTokens } from '@modelcontextprotocol/client';
 import { ENDPOINT, PAGE } from './endpoint.ts';
+import { readJson, remove, write } from './storage.ts';
 
 const PREFIX = `mcp-playground ${ENDPOINT.href} `;
 
-function load<T>(name: string): T | undefined {
-    const text = sessionStorage.getItem(PREFIX + name);
-    return text === null ? undefined : JSON.parse(text);
-}
-
-const save = (name: string, value: unknown) => sessionStorage.setItem(PREFIX + name, JSON.stringify(value));
-const forget = (name: string) => sessionStorage.removeItem(PREFIX + name);
+const load = <T,>(name: string) => readJson<T>('sessionStorage', PREFIX + name);
+const save = (name: string, value: unknown) => write('sessionStorage', PREFIX + name, JSON.stringify(value));
+const forget = (name: string) => remove('sessionStorage', PREFIX + name);
 
 export class Login implements OAuthClientProvider {
     // Whether the page may leave for the authorization server. Without this, the person first sees what happens.
@@ -51,22 +48,48 @@ export class Login implements OAuthClientProvider {
         names.forEach(forget);
     }
 
+    // A token that the person has entered.
+    enterToken(token: string): void {
+        this.logOut();
+        save('token', token);
+    }
+
+    // Returns what gives the transport its token. The library registers a client and leaves for the authorization server by itself, so it gets
+    // this login only after the person has asked for it.
+    get provider(): OAuthClientProvider | AuthProvider {
+        const token = load<string>('token');
+        if (token !== undefined) return { token: async () => token };
+        return this.mayLeave || this.tokens() !== undefined ? this : { token: async () => undefined };
+    }
+
     get isLoggedIn(): boolean {
-        return this.tokens() !== undefined;
+        return this.tokens() !== undefined || load<string>('token') !== undefined;
     }
 
     logOut(): void {
+        this.mayLeave = false;
+        forget('token');
         this.invalidateCredentials('all');
     }
 }
 
-// Returns the parameters with which the authorization server has sent the browser back, and takes them out of the address.
-export function returned(): URLSearchParams | undefined {
+// Takes the parameters with which the authorization server has sent the browser back out of the address, and brings the state of the form back.
+// This happens before the page reads its address.
+function takeReturned(): { parameters: URLSearchParams; isOurs: boolean } | undefined {
     const parameters = new URLSearchParams(location.search);
     if (!parameters.has('code') && !parameters.has('error')) return undefined;
     history.replaceState(null, '', PAGE.pathname + (load<string>('return') ?? ''));
     const isOurs = parameters.get('state') === load<string>('state');
     forget('state');
-    if (!isOurs) throw new Error('This login was not begun in this tab. Log in again.');
-    return parameters;
+    return { parameters, isOurs };
+}
+
+let back = takeReturned();
+
+// Returns the parameters of the authorization server once.
+export function returned(): URLSearchParams | undefined {
+    const found = back;
+    back = undefined;
+    if (found && !found.isOurs) throw new Error('This login was not begun in this tab. Log in again.');
+    return found?.parameters;
 }

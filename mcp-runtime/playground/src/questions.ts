@@ -1,5 +1,6 @@
 // Questions of the server that wait for the person: elicitation, sampling and roots.
 
+import { readJson, write } from './storage.ts';
 import { Store } from './store.ts';
 
 export type Root = { uri: string; name?: string };
@@ -28,6 +29,7 @@ export class Questions {
                 answer: (result) => end(() => resolve(result)),
                 refuse: (reason) => end(() => reject(reason)),
             };
+            if (signal?.aborted) return reject(new Error('The request was cancelled'));
             signal?.addEventListener('abort', () => question.refuse(new Error('The request was cancelled')));
             this.open.set([...this.open.value, question]);
         });
@@ -35,12 +37,6 @@ export class Questions {
 }
 
 // The folders that the person has named last.
-export function savedRoots(): Root[] {
-    try {
-        return JSON.parse(localStorage.getItem(ROOTS) ?? '[]');
-    } catch {
-        return [];
-    }
-}
+export const savedRoots = () => readJson<Root[]>('localStorage', ROOTS) ?? [];
 
-export const saveRoots = (roots: Root[]) => localStorage.setItem(ROOTS, JSON.stringify(roots));
+export const saveRoots = (roots: Root[]) => write('localStorage', ROOTS, JSON.stringify(roots));

@@ -15,6 +15,7 @@ export type RunState = 'running' | 'done' | 'failed' | 'cancelled';
 export type Failure = { code?: number; message: string; data?: any };
 
 export type Run = {
+    number: number;
     kind: ItemKind;
     name: string;
     state: RunState;
@@ -29,11 +30,13 @@ export type Run = {
     size?: number;
 };
 
-export type Request = { kind: ItemKind; name: string; args: Draft; asTask: boolean; schema: Schema };
+// `item` is the id of the item in the list, and `name` is the tool, prompt or URI of the request.
+export type Request = { kind: ItemKind; item: string; name: string; args: Draft; asTask: boolean; schema: Schema };
 
 export class Runs {
     readonly current = new Store<Run | undefined>(undefined);
     #abort?: AbortController;
+    #last = 0;
 
     constructor(
         readonly connection: Connection,
@@ -53,7 +56,8 @@ export class Runs {
         this.#abort = abort;
         const { log } = this.connection;
         const first = (log.lines.value.at(-1)?.number ?? 0) + 1;
-        let run: Run = { kind: request.kind, name: request.name, state: 'running', firstLine: first, lines: [] };
+        this.#last += 1;
+        let run: Run = { number: this.#last, kind: request.kind, name: request.name, state: 'running', firstLine: first, lines: [] };
         const change = (part: Partial<Run>) => {
             run = { ...run, ...part };
             this.current.set(run);
@@ -74,14 +78,14 @@ export class Runs {
             unsubscribe();
         }
         const outcome = run.state === 'running' ? 'done' : run.state;
-        remember({ kind: request.kind, name: request.name, args: request.args, at: Date.now(), ms: run.ms ?? 0, outcome });
+        remember({ kind: request.kind, item: request.item, name: request.name, args: request.args, at: Date.now(), ms: run.ms ?? 0, outcome });
     }
 
     #send({ kind, name, args, asTask, schema }: Request, options: any, changed: (task: TaskState) => void): Promise<any> {
         switch (kind) {
             case 'tool': {
-                if (asTask) return this.tasks.call(name, args ?? {}, options.signal, changed);
                 const headers = this.connection.isModern ? headersOf(schema, args) : {};
+                if (asTask) return this.tasks.call(name, args ?? {}, options.signal, changed, { headers, onprogress: options.onprogress });
                 return this.connection.request('tools/call', { name, arguments: args ?? {} }, { ...options, headers });
             }
             case 'prompt':

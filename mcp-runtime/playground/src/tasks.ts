@@ -20,6 +20,9 @@ export class RequestFailed extends Error {
     }
 }
 
+// What a call as a task has in common with a plain call.
+type Extras = { headers: Record<string, string>; onprogress: (progress: any) => void };
+
 const isOver = (status: TaskStatus) => status === 'completed' || status === 'failed' || status === 'cancelled';
 
 export class Tasks {
@@ -30,10 +33,20 @@ export class Tasks {
     constructor(readonly connection: Connection) {}
 
     // Calls a tool and asks for a task. Returns the result of the tool at the end of the task, or at once if the server made none.
-    async call(name: string, args: any, signal: AbortSignal, changed: (task: TaskState) => void): Promise<any> {
+    async call(name: string, args: any, signal: AbortSignal, changed: (task: TaskState) => void, { headers, onprogress }: Extras): Promise<any> {
+        const { token, stop } = this.connection.rawProgress(onprogress);
+        try {
+            return await this.#call({ name, arguments: args, _meta: { progressToken: token } }, signal, changed, headers);
+        } finally {
+            stop();
+        }
+    }
+
+    async #call(params: { name: string; [member: string]: unknown }, signal: AbortSignal, changed: (task: TaskState) => void, headers: Record<string, string>): Promise<any> {
         const { connection } = this;
+        const { name } = params;
         const wanted = connection.isModern ? {} : { task: {} };
-        const created = resultOf(await connection.beside('tools/call', { name, arguments: args, ...wanted }));
+        const created = resultOf(await connection.rawRequest('tools/call', { ...params, ...wanted }, signal, headers));
         const first = connection.isModern ? (created.resultType === 'task' ? created : undefined) : created.task;
         if (first === undefined) return created;
         const note = (state: any) => {
@@ -46,47 +59,53 @@ export class Tasks {
         note(first);
         const cancel = () => void this.cancel(first.taskId);
         signal.addEventListener('abort', cancel);
+        // Questions of the task go away when it is over.
+        const over = new AbortController();
         try {
-            return connection.isModern ? await this.#follow(first, note) : await this.#wait(first, note);
+            return connection.isModern ? await this.#follow(first, note, over.signal) : await this.#wait(first, note);
         } finally {
+            over.abort();
             signal.removeEventListener('abort', cancel);
         }
     }
 
     async cancel(taskId: string): Promise<void> {
-        await this.connection.beside('tasks/cancel', { taskId });
+        // The status shows whether the task has ended. The connection may be gone.
+        await this.connection.rawRequest('tasks/cancel', { taskId }).catch(() => {});
     }
 
     // Asks for the task until it is over, and answers its input requests (2026-07-28).
-    async #follow(task: TaskState, note: (state: any) => TaskState): Promise<any> {
+    async #follow(task: TaskState, note: (state: any) => TaskState, over: AbortSignal): Promise<any> {
         for (;;) {
             await pause(task);
-            const state = resultOf(await this.connection.beside('tasks/get', { taskId: task.taskId }));
+            const state = resultOf(await this.connection.rawRequest('tasks/get', { taskId: task.taskId }));
             note(state);
             if (isOver(state.status)) return outcome(state, state);
-            for (const [key, request] of Object.entries<any>(state.inputRequests ?? {})) this.#answer(task.taskId, key, request);
+            for (const [key, request] of Object.entries<any>(state.inputRequests ?? {})) this.#answer(task.taskId, key, request, over);
         }
     }
 
-    #answer(taskId: string, key: string, request: any): void {
+    #answer(taskId: string, key: string, request: any, over: AbortSignal): void {
         const name = `${taskId} ${key}`;
         if (this.#asked.has(name)) return;
         this.#asked.add(name);
-        const answered = this.connection.questions.ask(request.method, request.params);
-        void answered.then((response) => this.connection.beside('tasks/update', { taskId, inputResponses: { [key]: response } }), () => {});
+        const answered = this.connection.questions.ask(request.method, request.params, over);
+        answered.then((response) => this.connection.rawRequest('tasks/update', { taskId, inputResponses: { [key]: response } })).catch(() => {});
     }
 
     // Waits for the result, while the server asks its questions as requests of its own (2025-11-25).
     async #wait(task: TaskState, note: (state: any) => TaskState): Promise<any> {
         let answer: Message | undefined;
-        const answered = this.connection.beside('tasks/result', { taskId: task.taskId }).then((message) => {
+        const answered = this.connection.rawRequest('tasks/result', { taskId: task.taskId }).then((message) => {
             answer = message;
         });
+        // The loop may fail first.
+        answered.catch(() => {});
         while (answer === undefined) {
-            note(resultOf(await this.connection.beside('tasks/get', { taskId: task.taskId })));
+            note(resultOf(await this.connection.rawRequest('tasks/get', { taskId: task.taskId })));
             await Promise.race([answered, pause(task)]);
         }
-        const end = note(resultOf(await this.connection.beside('tasks/get', { taskId: task.taskId })));
+        const end = note(resultOf(await this.connection.rawRequest('tasks/get', { taskId: task.taskId })));
         if (end.status === 'cancelled') throw new DOMException('The task was cancelled', 'AbortError');
         return resultOf(answer);
     }

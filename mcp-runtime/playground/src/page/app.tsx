@@ -1,6 +1,7 @@
 // The whole page, and what it keeps from one view to the next.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { Boundary } from './boundary.tsx';
 import { Header } from './header.tsx';
 import { ItemPage } from './item_page.tsx';
 import { QuestionDialog } from './question_dialog.tsx';
@@ -30,19 +31,19 @@ export function App() {
     const items = useMemo(() => itemsOf(offer), [offer]);
     const main = useRef<HTMLElement>(null);
 
-    const connect = async (choice: Choice) => {
-        const hash = location.hash;
-        await connection.connect(choice);
-        if (location.hash === hash) return;
-        // The login has brought the state of the form back.
-        setPlace(parse(location.hash));
-        setFormKey((key) => key + 1);
-    };
+    const connect = (choice: Choice) => connection.connect(choice);
+    const revision = useRef(place.revision);
+    revision.current = place.revision;
     useEffect(() => void connect(place.revision), []);
+    const writing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
     useEffect(() => {
         const read = () => {
             const next = parse(location.hash);
+            clearTimeout(writing.current);
+            const isOther = next.revision !== revision.current;
+            if (isOther) runs.cancel();
             runs.show(undefined);
+            if (isOther) void connect(next.revision);
             setPlace(next);
             setFormKey((key) => key + 1);
         };
@@ -51,7 +52,6 @@ export function App() {
     }, [runs]);
 
     // Browsers allow few changes of the address in a short time, so it follows the typing after a pause.
-    const writing = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
     const write = (next: Place) => {
         setPlace(next);
         clearTimeout(writing.current);
@@ -74,10 +74,10 @@ export function App() {
     };
     const readResource = (uri: string) => {
         go({ kind: 'resource', name: uri, revision: place.revision });
-        void runs.start({ kind: 'resource', name: uri, args: undefined, asTask: false, schema: {} });
+        void runs.start({ kind: 'resource', item: uri, name: uri, args: undefined, asTask: false, schema: {} });
         main.current?.focus();
     };
-    const repeat = ({ kind, name, args }: Past) => go({ kind, name, args, revision: place.revision });
+    const repeat = ({ kind, item, name, args }: Past) => go({ kind, name: item ?? name, args, revision: place.revision });
 
     const item = items.find(({ kind, id }) => kind === place.kind && id === place.name);
     const shown = item ?? (place.kind === 'resource' && place.name ? { kind: 'resource' as const, id: place.name, name: place.name, title: place.name, hints: [] } : undefined);
@@ -91,9 +91,11 @@ export function App() {
                 <Sidebar items={items} status={offer.status} chosen={place} onChoose={({ kind, id }) => go({ kind, name: id, revision: place.revision })} />
                 <main id="main" ref={main} tabIndex={-1}>
                     {shown && offer.status === 'ready' ? (
-                        <ItemPage key={`${shown.kind} ${shown.id} ${formKey}`} item={shown} connection={connection} runs={runs} args={place.args} onArgs={(args) => write({ ...place, args })} />
+                        <Boundary key={`${shown.kind} ${shown.id} ${formKey}`} about="This item">
+                            <ItemPage item={shown} connection={connection} runs={runs} args={place.args} onArgs={(args) => write({ ...place, args })} />
+                        </Boundary>
                     ) : (
-                        <Welcome connection={connection} missing={offer.status === 'ready' ? place.name : undefined} count={items.length} onConnect={() => void connect(place.revision)} onLogin={() => void connection.logIn(place.revision)} />
+                        <Welcome connection={connection} missing={offer.status === 'ready' ? place.name : undefined} count={items.length} onConnect={() => void connect(place.revision)} onLogin={() => void connection.logIn(place.revision)} onToken={(token) => (connection.login.enterToken(token), void connect(place.revision))} />
                     )}
                 </main>
             </div>

@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Connection } from '../connection.ts';
 import { REVISIONS, type Choice } from '../revision.ts';
+import { read, write } from '../storage.ts';
 import { useStore } from '../store.ts';
 
 type Props = { connection: Connection; revision: Choice; onRevision: (choice: Choice) => void };
@@ -61,9 +62,9 @@ type ThemeName = keyof typeof THEMES;
 const KEY = 'mcp-playground theme';
 
 function Theme() {
-    const [theme, setTheme] = useState<ThemeName>(() => (localStorage.getItem(KEY) as ThemeName) ?? 'system');
+    const [theme, setTheme] = useState<ThemeName>(() => (read('localStorage', KEY) as ThemeName) ?? 'system');
     useEffect(() => {
-        localStorage.setItem(KEY, theme);
+        write('localStorage', KEY, theme);
         document.documentElement.dataset.theme = theme;
     }, [theme]);
     return (

@@ -1,6 +1,7 @@
 // A tool, resource, template or prompt: what it is, its form, and the result of the last run.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Boundary } from './boundary.tsx';
 import type { Connection } from '../connection.ts';
 import { TASKS } from '../connection.ts';
 import { SchemaForm } from '../form/schema_form.tsx';
@@ -38,7 +39,7 @@ export function ItemPage({ item, connection, runs, args, onArgs }: Props) {
         if (isRunning || isBroken) return;
         setTried(true);
         if (isHeld) return;
-        void runs.start({ kind, name: target, args: value, asTask: kind === 'tool' && mayBeTask && asTask, schema: schema ?? {} });
+        void runs.start({ kind, item: id, name: target, args: value, asTask: kind === 'tool' && mayBeTask && asTask, schema: schema ?? {} });
     };
     const onKeyDown = (event: KeyboardEvent) => {
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
@@ -110,7 +111,11 @@ export function ItemPage({ item, connection, runs, args, onArgs }: Props) {
                     )}
                 </div>
             </form>
-            {run && run.kind === kind && run.name === target && <ResultView run={run} outputSchema={item.outputSchema} onCancel={() => runs.cancel()} />}
+            {run && run.kind === kind && run.name === target && (
+                <Boundary key={run.number} about="This result">
+                    <ResultView run={run} outputSchema={item.outputSchema} onCancel={() => runs.cancel()} />
+                </Boundary>
+            )}
         </article>
     );
 }

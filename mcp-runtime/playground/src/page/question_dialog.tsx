@@ -56,17 +56,7 @@ function Form({ question: { params, answer } }: { question: Question }) {
             <p class="kind">The server asks</p>
             <h2 id="question">{params.message}</h2>
             <SchemaForm schema={schema} value={value} onChange={setValue} problems={problems} showAll={isTried} />
-            <div class="actions">
-                <button type="submit" class="primary">
-                    Accept
-                </button>
-                <button type="button" onClick={() => answer({ action: 'decline' })}>
-                    Decline
-                </button>
-                <button type="button" onClick={() => answer({ action: 'cancel' })}>
-                    Cancel
-                </button>
-            </div>
+            <Decision answer={answer} />
         </form>
     );
 }
@@ -80,17 +70,7 @@ function Page({ question: { params, answer } }: { question: Question }) {
                 <Link url={params.url}>{params.url}</Link>
             </p>
             <p class="quiet">Open it only if you trust the host. What you enter there does not pass through this page.</p>
-            <div class="actions">
-                <button type="button" class="primary" onClick={() => answer({ action: 'accept' })}>
-                    Accept
-                </button>
-                <button type="button" onClick={() => answer({ action: 'decline' })}>
-                    Decline
-                </button>
-                <button type="button" onClick={() => answer({ action: 'cancel' })}>
-                    Cancel
-                </button>
-            </div>
+            <Decision answer={answer} accept={() => answer({ action: 'accept' })} />
         </div>
     );
 }
@@ -126,14 +106,7 @@ function Sampling({ question: { params, answer, refuse } }: { question: Question
                     {params.maxTokens !== undefined && `The server allows ${params.maxTokens} tokens.`}
                 </p>
             </div>
-            <div class="actions">
-                <button type="submit" class="primary">
-                    Answer
-                </button>
-                <button type="button" onClick={() => refuse(new Error('The user rejected the sampling request'))}>
-                    Decline
-                </button>
-            </div>
+            <Reply refuse={() => refuse(new Error('The user rejected the sampling request'))} />
         </form>
     );
 }
@@ -160,14 +133,38 @@ function Roots({ question: { answer, refuse } }: { question: Question }) {
                     {wrong && `${wrong} does not begin with file://`}
                 </p>
             </div>
-            <div class="actions">
-                <button type="submit" class="primary">
-                    Answer
-                </button>
-                <button type="button" onClick={() => refuse(new Error('The user rejected the request for roots'))}>
-                    Decline
-                </button>
-            </div>
+            <Reply refuse={() => refuse(new Error('The user rejected the request for roots'))} />
         </form>
+    );
+}
+
+// The buttons under an elicitation. Without `accept`, the first button submits the form around it.
+function Decision({ answer, accept }: { answer: Question['answer']; accept?: () => void }) {
+    return (
+        <div class="actions">
+            <button type={accept ? 'button' : 'submit'} class="primary" onClick={accept}>
+                Accept
+            </button>
+            <button type="button" onClick={() => answer({ action: 'decline' })}>
+                Decline
+            </button>
+            <button type="button" onClick={() => answer({ action: 'cancel' })}>
+                Cancel
+            </button>
+        </div>
+    );
+}
+
+// The buttons under a request that the user answers in place of the client.
+function Reply({ refuse }: { refuse: () => void }) {
+    return (
+        <div class="actions">
+            <button type="submit" class="primary">
+                Answer
+            </button>
+            <button type="button" onClick={refuse}>
+                Decline
+            </button>
+        </div>
     );
 }

@@ -1,13 +1,14 @@
 // The page before an item is chosen: the instructions of the server, the login, or why there is no connection.
 
+import { useState } from 'preact/hooks';
 import type { Connection } from '../connection.ts';
 import { ENDPOINT } from '../endpoint.ts';
 import { Link, Markdown } from '../markdown.tsx';
 import { useStore } from '../store.ts';
 
-type Props = { connection: Connection; missing?: string; count: number; onConnect: () => void; onLogin: () => void };
+type Props = { connection: Connection; missing?: string; count: number; onConnect: () => void; onLogin: () => void; onToken: (token: string) => void };
 
-export function Welcome({ connection, missing, count, onConnect, onLogin }: Props) {
+export function Welcome({ connection, missing, count, onConnect, onLogin, onToken }: Props) {
     const { status, problem, server, instructions } = useStore(connection.offer);
     if (status === 'connecting') return <p class="quiet welcome">Connecting to {ENDPOINT.href} …</p>;
     if (status === 'login') {
@@ -20,6 +21,7 @@ export function Welcome({ connection, missing, count, onConnect, onLogin }: Prop
                 <button type="button" class="primary" onClick={onLogin}>
                     Log in
                 </button>
+                <TokenForm onToken={onToken} />
             </div>
         );
     }
@@ -74,5 +76,25 @@ export function Welcome({ connection, missing, count, onConnect, onLogin }: Prop
                 </li>
             </ul>
         </div>
+    );
+}
+
+// For servers that check tokens of their own, or whose authorization server this page does not know.
+function TokenForm({ onToken }: { onToken: (token: string) => void }) {
+    const [token, setToken] = useState('');
+    const send = (event: Event) => {
+        event.preventDefault();
+        if (token.trim()) onToken(token.trim());
+    };
+    return (
+        <form onSubmit={send}>
+            <div class="field">
+                <label for="token">Or enter an access token</label>
+                <input id="token" type="password" autocomplete="off" value={token} onInput={(event) => setToken(event.currentTarget.value)} />
+            </div>
+            <div class="actions">
+                <button type="submit">Connect with the token</button>
+            </div>
+        </form>
     );
 }

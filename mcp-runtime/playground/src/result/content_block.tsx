@@ -3,9 +3,11 @@
 import { useState } from 'preact/hooks';
 import { Tree } from './tree.tsx';
 import { useActions } from '../actions.ts';
-import { Link, looksLikeMarkdown, Markdown } from '../markdown.tsx';
+import { Link, Markdown } from '../markdown.tsx';
+import { looksLikeMarkdown } from '../markdown_tree.ts';
 import type { Json } from '../schema/shape.ts';
 import { bytes } from '../words.ts';
+import { ViewSwitch } from './view_switch.tsx';
 
 export function ContentBlock({ block, isRepeated = false }: { block: any; isRepeated?: boolean }) {
     switch (block?.type) {
@@ -53,13 +55,7 @@ function Text({ text, mimeType = '' }: { text: string; mimeType?: string }) {
         <div class="block">
             <div class="block-head">
                 <span class="quiet">{mimeType || 'text'}</span>
-                <span class="switch" role="group" aria-label="Show as">
-                    {views.map(([name, label]) => (
-                        <button type="button" aria-pressed={view === name} onClick={() => setView(name)}>
-                            {label}
-                        </button>
-                    ))}
-                </span>
+                <ViewSwitch views={views} view={view} choose={setView} />
             </div>
             {view === 'json' && json !== undefined ? <Tree value={json} label="JSON" /> : view === 'markdown' ? <Markdown text={text} /> : <pre class="plain" tabIndex={0}>{text}</pre>}
         </div>

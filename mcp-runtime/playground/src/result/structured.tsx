@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { Leaf, Tree } from './tree.tsx';
+import { ViewSwitch } from './view_switch.tsx';
 import { problemsOf } from '../schema/check.ts';
 import type { Json, Schema } from '../schema/shape.ts';
 
@@ -16,13 +17,7 @@ export function Structured({ value, schema }: { value: Json; schema?: Schema }) 
             <div class="block-head">
                 <span class="quiet">structured content</span>
                 {schema && <Verdict value={value} schema={schema} />}
-                <span class="switch" role="group" aria-label="Show as">
-                    {views.map(([name, label]) => (
-                        <button type="button" aria-pressed={view === name} onClick={() => setView(name)}>
-                            {label}
-                        </button>
-                    ))}
-                </span>
+                <ViewSwitch views={views} view={view} choose={setView} />
             </div>
             {view === 'table' && rows ? <Table rows={rows} /> : view === 'json' ? <pre tabIndex={0}>{JSON.stringify(value, null, 2)}</pre> : <Tree value={value} label="Structured content" />}
         </div>

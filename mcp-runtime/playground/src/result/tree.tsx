@@ -1,5 +1,7 @@
 // A JSON value as a tree that the person can fold.
 
+import type { ComponentChild } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Json } from '../schema/shape.ts';
 
 const MOST_OPEN = 3;
@@ -22,9 +24,7 @@ function Node({ name, value, depth }: { name?: string; value: Json; depth: numbe
             </div>
         );
     }
-    const entries = Object.entries(value);
-    const summary = Array.isArray(value) ? `${entries.length} items` : `${entries.length} members`;
-    if (!entries.length) {
+    if (!Object.keys(value).length) {
         return (
             <div class="leaf">
                 {key}
@@ -32,15 +32,21 @@ function Node({ name, value, depth }: { name?: string; value: Json; depth: numbe
             </div>
         );
     }
+    return <Branch keyed={key} value={value} depth={depth} />;
+}
+
+// The members exist only while the branch is open, because a tree may be deep or wide.
+function Branch({ keyed, value, depth }: { keyed: ComponentChild; value: object; depth: number }) {
+    const count = Object.keys(value).length;
+    const [isOpen, setOpen] = useState(depth < MOST_OPEN && count <= 50);
+    const summary = Array.isArray(value) ? `${count} items` : `${count} members`;
     return (
-        <details open={depth < MOST_OPEN && entries.length <= 50}>
+        <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
             <summary>
-                {key}
+                {keyed}
                 <span class="quiet">{summary.replace(/^1 (\w+)s$/, '1 $1')}</span>
             </summary>
-            {entries.map(([inner, member]) => (
-                <Node name={inner} value={member} depth={depth + 1} />
-            ))}
+            {isOpen && Object.entries(value).map(([inner, member]) => <Node name={inner} value={member} depth={depth + 1} />)}
         </details>
     );
 }

@@ -38,3 +38,10 @@ test('a value that fits has no problem', () => {
 test('a schema that cannot be used is a problem of the whole value', () => {
     assert.match(problemsOf(1, { $ref: '#/nowhere' }).get('') ?? '', /schema cannot be used/);
 });
+
+test('a whole number that the browser would change has a problem of its own', () => {
+    const schema = { type: 'object', properties: { id: { type: 'integer' }, name: { type: 'string' } } };
+    assert.match(problemsOf({ id: '9007199254740993' }, schema).get('/id')!, /9007199254740991/);
+    assert.match(problemsOf({ id: '12x' }, schema).get('/id')!, /integer/);
+    assert.equal(problemsOf({ name: '9007199254740993' }, schema).size, 0);
+});

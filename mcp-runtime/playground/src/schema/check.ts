@@ -1,7 +1,7 @@
 // Compares a value with its JSON Schema.
 
 import { Validator, type OutputUnit } from '@cfworker/json-schema';
-import type { Draft } from './draft.ts';
+import { INEXACT, isInexact, type Draft } from './draft.ts';
 import type { Schema } from './shape.ts';
 
 // Problems by the JSON Pointer of the value that has them. The empty pointer is the whole value.
@@ -25,7 +25,9 @@ export function problemsOf(value: Draft, schema: Schema): Problems {
         let pointer = instanceLocation.slice(1);
         const missing = keyword === 'required' ? /property "(.*)"/.exec(error)?.[1] : undefined;
         if (missing !== undefined) pointer += `/${escape(missing)}`;
-        problems.set(pointer, missing === undefined ? plain(keyword, error) : 'Required');
+        const given = keyword === 'type' ? at(value, pointer) : undefined;
+        const isLarge = typeof given === 'string' && isInexact(given) && /"(integer|number)"/.test(error);
+        problems.set(pointer, missing !== undefined ? 'Required' : isLarge ? INEXACT : plain(keyword, error));
     }
     return problems;
 }
@@ -50,6 +52,12 @@ function ofLikelyBranches(errors: OutputUnit[]): OutputUnit[] {
         else kept = kept.filter((error) => !at(error));
     }
     return kept;
+}
+
+// Returns the value at a JSON Pointer.
+function at(value: Draft, pointer: string): unknown {
+    const names = pointer.split('/').slice(1).map((name) => decodeURI(name).replaceAll('~1', '/').replaceAll('~0', '~'));
+    return names.reduce((part: any, name) => part?.[name], value);
 }
 
 export const escape = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');

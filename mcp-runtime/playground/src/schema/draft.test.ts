@@ -32,4 +32,7 @@ test('a text that is no number stays, so that the check can report it', () => {
     assert.equal(readNumber(' 1.5e3 '), 1500);
     assert.equal(readNumber(''), undefined);
     assert.equal(readNumber('12x'), '12x');
+    assert.equal(readNumber('9007199254740991'), 9007199254740991);
+    assert.equal(readNumber('9007199254740993'), '9007199254740993');
+    assert.equal(readNumber('1e300'), 1e300);
 });

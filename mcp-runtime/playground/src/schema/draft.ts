@@ -39,10 +39,15 @@ export function withoutItem(value: Draft, at: number): Draft {
     return Array.isArray(value) ? value.filter((_, other) => other !== at) : value;
 }
 
-// Reads the text of a number field. A text that is no number stays a text, so that the check can report it.
+// The problem of a number whose digits a browser would change. Integers above 2^53 are not exact.
+export const INEXACT = 'The browser cannot send this whole number exactly: its limit is 9007199254740991';
+
+export const isInexact = (text: string) => /^[+-]?\d+$/.test(text.trim()) && !Number.isSafeInteger(Number(text));
+
+// Reads the text of a number field. A text that is no exact number stays a text, so that the check can report it.
 export function readNumber(text: string): Draft {
     const trimmed = text.trim();
     if (trimmed === '') return undefined;
     const number = Number(trimmed);
-    return Number.isFinite(number) ? number : text;
+    return Number.isFinite(number) && !isInexact(trimmed) ? number : text;
 }

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { inline, looksLikeMarkdown, MOST_CHARACTERS, parseMarkdown } from './markdown_tree.ts';
+
+test('each kind of line end ends a heading', () => {
+    for (const end of ['\r', '\u2028', '\u2029', '\r\n', '\n']) {
+        assert.deepEqual(parseMarkdown(`# Progress${end}50 %`), [
+            { kind: 'heading', level: 1, parts: ['Progress'] },
+            { kind: 'paragraph', parts: ['50 %'] },
+        ]);
+    }
+});
+
+test('a line that begins like another block and is none is a paragraph', () => {
+    for (const line of ['#', '###### ', '####### x', '-', '1.', '|']) assert.ok(parseMarkdown(`${line}\nx`).length > 0, line);
+});
+
+test('blocks have their parts', () => {
+    assert.deepEqual(parseMarkdown('> a\n\n- **b**\n  c\n\n|x|y|\n|-|-|\n|1|2|\n\n~~~\n# d\n~~~\n---\n## e ##'), [
+        { kind: 'quote', blocks: [{ kind: 'paragraph', parts: ['a'] }] },
+        { kind: 'list', isOrdered: false, items: [{ parts: [{ kind: 'strong', parts: ['b'] }], blocks: [{ kind: 'paragraph', parts: ['c'] }] }] },
+        { kind: 'table', head: [['x'], ['y']], rows: [[['1'], ['2']]] },
+        { kind: 'code', text: '# d' },
+        { kind: 'rule' },
+        { kind: 'heading', level: 2, parts: ['e'] },
+    ]);
+});
+
+test('a line has code, emphasis and links', () => {
+    assert.deepEqual(inline('a `b*` **c _d_** *e* f_g_h [i](https://j.k "t") https://l.m, <https://n.o>'), [
+        'a ',
+        { kind: 'code', text: 'b*' },
+        ' ',
+        { kind: 'strong', parts: ['c ', { kind: 'em', parts: ['d'] }] },
+        ' ',
+        { kind: 'em', parts: ['e'] },
+        ' f_g_h ',
+        { kind: 'link', url: 'https://j.k', label: 'i' },
+        ' ',
+        { kind: 'link', url: 'https://l.m', label: 'https://l.m' },
+        ', ',
+        { kind: 'link', url: 'https://n.o', label: 'https://n.o' },
+    ]);
+    assert.deepEqual(inline('2 * 3 * 4 ** [x] `'), ['2 * 3 * 4 ** [x] `']);
+});
+
+test('a long text of marks is parsed in the time that its length needs', () => {
+    // A parser that goes over the rest of the text for each mark would need minutes for these.
+    const marks = ['[', '`', '``` ` `` ', '*', '**a', '_', '[a](', '![', '<', 'https://', '\n', '# ', '> ', '- ', '|-', '- \n', '* a\n ', ' '];
+    for (const mark of marks) {
+        const text = mark.repeat(MOST_CHARACTERS / mark.length);
+        for (const full of [text, `x${text}`.slice(0, MOST_CHARACTERS), `# ${text}`.slice(0, MOST_CHARACTERS - 1) + 'x']) {
+            parseMarkdown(full);
+            looksLikeMarkdown(full);
+        }
+    }
+});
+
+test('quotes and lists are nested to a limit', () => {
+    const depth = (blocks: any[]): number => (blocks[0]?.blocks ? 1 + depth(blocks[0].blocks) : 0);
+    assert.ok(depth(parseMarkdown('>'.repeat(10_000) + 'x')) < 20);
+});
+
+test('a text that is too long is not parsed', () => {
+    const text = '# a\n'.repeat(MOST_CHARACTERS);
+    assert.deepEqual(parseMarkdown(text), [{ kind: 'code', text }]);
+    assert.ok(!looksLikeMarkdown(text));
+});
