@@ -1,4 +1,4 @@
-//! Scenarios of a person in front of the page, in Chromium. `scenarios/NAME.mjs` has the steps of each.
+//! Scenarios of a user in front of the page, in Chromium. `scenarios/NAME.mjs` has the steps of each.
 
 use std::path::Path;
 
@@ -80,12 +80,12 @@ fn a_running_call_shows_progress_and_log_lines_and_can_be_cancelled() {
 }
 
 #[test]
-fn the_person_answers_forms_models_and_roots_in_both_eras() {
+fn the_user_answers_forms_models_and_roots_in_both_eras() {
     everything("questions");
 }
 
 #[test]
-fn the_person_decides_about_a_page_of_another_site() {
+fn the_user_decides_about_a_page_of_another_site() {
     fixture("pages");
 }
 
@@ -135,6 +135,6 @@ fn the_page_loads_nothing_from_other_hosts_and_its_policy_holds() {
 }
 
 #[test]
-fn the_person_logs_in_before_anything_of_the_server_is_shown() {
+fn the_user_logs_in_before_anything_of_the_server_is_shown() {
     with_server(example("notes"), "login");
 }

@@ -180,7 +180,7 @@ fn grow(server: Handle) -> Result<&'static str> {
 #[data]
 struct Nothing {}
 
-/// Sends the person to a page first.
+/// Sends the user to a page first.
 #[tool(asks(elicitation))]
 async fn pay(ctx: &Context) -> Result<&'static str> {
     ctx.elicit_url("bill", "Pay the bill.", "https://pay.example.com/bill/7").await?;

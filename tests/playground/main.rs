@@ -1,4 +1,4 @@
-//! The playground: its built page, the logic of its sources, and a person in front of it in a real Chromium.
+//! The playground: its built page, the logic of its sources, and a user in front of it in a real Chromium.
 //!
 //! The tests install the packages that `mcp-runtime/playground/package-lock.json` pins into `target/playground`, and run a copy of the sources
 //! there. Chromium is a program of the system. If something is missing, the tests print the reason. They then pass on a developer's machine,

@@ -28,7 +28,7 @@ const CAPABILITIES: ClientCapabilities = { elicitation: { form: {}, url: {} }, s
 export const TASKS = 'io.modelcontextprotocol/tasks';
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
-// Calls may wait for the person, so they end by cancellation and not by time. This is the longest time of a timer.
+// Calls may wait for the user, so they end by cancellation and not by time. This is the longest time of a timer.
 export const NO_TIMEOUT = { timeout: 2 ** 31 - 1 };
 
 export type Status = 'connecting' | 'ready' | 'login' | 'failed';
@@ -60,7 +60,7 @@ export class Connection {
     #transport?: StreamableHTTPClientTransport;
     #listening?: McpSubscription;
     #raw = new RawRequests();
-    // Number of the last connection that was begun. The choice that the person makes last wins.
+    // Number of the last connection that was begun. The choice that the user makes last wins.
     #begun = 0;
 
     get isModern(): boolean {
@@ -94,7 +94,7 @@ export class Connection {
         client.setNotificationHandler('notifications/resources/updated', ({ params }) => this.#updated(params.uri));
         try {
             await this.#open(client);
-            // The person may have chosen another revision meanwhile.
+            // The user may have chosen another revision meanwhile.
             if (client !== this.#client) return void client.close().catch(() => {});
             const [server, instructions] = [client.getServerVersion(), client.getInstructions()];
             const capabilities = client.getServerCapabilities() ?? {};
@@ -250,7 +250,7 @@ export class Connection {
     }
 }
 
-// Says what went wrong, and what the person can do.
+// Says what went wrong, and what the user can do.
 export function explain(error: unknown): string {
     const text = error instanceof Error ? error.message : String(error);
     if (error instanceof TypeError) return `The server cannot be reached (${text}). Is it still running?`;

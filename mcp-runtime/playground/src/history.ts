@@ -21,7 +21,7 @@ addEventListener('storage', ({ key }) => {
     if (key === KEY || key === null) past.set(load());
 });
 
-// Adds a call. Its arguments may be secrets, so the person can clear the list.
+// Adds a call. Its arguments may be secrets, so the user can clear the list.
 export function remember(call: Past): void {
     past.set([call, ...load()].slice(0, MOST));
     write('localStorage', KEY, JSON.stringify(past.value));

@@ -11,7 +11,7 @@ const save = (name: string, value: unknown) => write('sessionStorage', PREFIX + 
 const forget = (name: string) => remove('sessionStorage', PREFIX + name);
 
 export class Login implements OAuthClientProvider {
-    // Whether the page may leave for the authorization server. Without this, the person first sees what happens.
+    // Whether the page may leave for the authorization server. Without this, the user first sees what happens.
     mayLeave = false;
     readonly redirectUrl = PAGE.href;
     readonly clientMetadata = {
@@ -48,14 +48,14 @@ export class Login implements OAuthClientProvider {
         names.forEach(forget);
     }
 
-    // A token that the person has entered.
+    // A token that the user has entered.
     enterToken(token: string): void {
         this.logOut();
         save('token', token);
     }
 
     // Returns what gives the transport its token. The library registers a client and leaves for the authorization server by itself, so it gets
-    // this login only after the person has asked for it.
+    // this login only after the user has asked for it.
     get provider(): OAuthClientProvider | AuthProvider {
         const token = load<string>('token');
         if (token !== undefined) return { token: async () => token };

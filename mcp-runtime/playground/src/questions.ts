@@ -1,4 +1,4 @@
-// Questions of the server that wait for the person: elicitation, sampling and roots.
+// Questions of the server that wait for the user: elicitation, sampling and roots.
 
 import { readJson, write } from './storage.ts';
 import { Store } from './store.ts';
@@ -13,7 +13,7 @@ export class Questions {
     readonly open = new Store<Question[]>([]);
     #last = 0;
 
-    // Waits for the answer of the person. The question goes away when the signal aborts, because the request has ended then.
+    // Waits for the answer of the user. The question goes away when the signal aborts, because the request has ended then.
     ask(method: QuestionMethod, params: any, signal?: AbortSignal): Promise<any> {
         return new Promise((resolve, reject) => {
             this.#last += 1;
@@ -36,7 +36,7 @@ export class Questions {
     }
 }
 
-// The folders that the person has named last.
+// The folders that the user has named last.
 export const savedRoots = () => readJson<Root[]>('localStorage', ROOTS) ?? [];
 
 export const saveRoots = (roots: Root[]) => write('localStorage', ROOTS, JSON.stringify(roots));

@@ -48,7 +48,7 @@ export class Runs {
     }
 
     cancel(): void {
-        this.#abort?.abort(new DOMException('The person has cancelled the call', 'AbortError'));
+        this.#abort?.abort(new DOMException('The user has cancelled the call', 'AbortError'));
     }
 
     async start(request: Request): Promise<void> {
@@ -96,7 +96,7 @@ export class Runs {
     }
 }
 
-// What the person can do about an error of the protocol.
+// What the user can do about an error of the protocol.
 export function advice({ code, message, data }: Failure): string {
     if (code === -32021 && data?.requiredCapabilities?.extensions) return 'Check “Run as a task”: this tool runs only as a task.';
     if (code === -32042) return 'Open the page below, and then run the call again.';

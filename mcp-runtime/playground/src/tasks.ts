@@ -27,7 +27,7 @@ const isOver = (status: TaskStatus) => status === 'completed' || status === 'fai
 
 export class Tasks {
     readonly all = new Store<TaskState[]>([]);
-    // Input requests that the person has seen, by task and key.
+    // Input requests that the user has seen, by task and key.
     #asked = new Set<string>();
 
     constructor(readonly connection: Connection) {}

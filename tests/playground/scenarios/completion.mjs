@@ -1,4 +1,4 @@
-// Suggestions of the server while the person types, which depend on the arguments that are given already.
+// Suggestions of the server while the user types, which depend on the arguments that are given already.
 
 import assert from 'node:assert/strict';
 

@@ -11,7 +11,7 @@ export default async function ({ page, open, run, result, main, button, complain
     await run('failed');
     await result.getByText('Check “Run as a task”').waitFor();
     await result.getByText('-32021').waitFor();
-    // The person may send what the schema forbids, to see what the server says.
+    // The user may send what the schema forbids, to see what the server says.
     await open('/tool/greet');
     await run(null);
     await main.getByText('One value does not fit the schema.').waitFor();

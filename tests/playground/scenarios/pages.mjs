@@ -13,7 +13,7 @@ export default async function ({ page, open, run, result, dialog, button }) {
         await button('Accept', dialog).click();
         await page.locator('.state-done').waitFor();
         assert.match(await result.innerText(), /paid/);
-        // Escape means that the person has not decided.
+        // Escape means that the user has not decided.
         await run('running');
         await dialog.waitFor();
         await page.keyboard.press('Escape');

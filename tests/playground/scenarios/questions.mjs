@@ -1,4 +1,4 @@
-// The person answers elicitation, sampling and roots, in both eras.
+// The user answers elicitation, sampling and roots, in both eras.
 
 import assert from 'node:assert/strict';
 

@@ -1,4 +1,4 @@
-// Each revision of the protocol, chosen by the person.
+// Each revision of the protocol, chosen by the user.
 
 import assert from 'node:assert/strict';
 

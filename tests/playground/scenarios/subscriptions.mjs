@@ -1,4 +1,4 @@
-// Updates of a resource while the person has subscribed, and lists that change.
+// Updates of a resource while the user has subscribed, and lists that change.
 
 import assert from 'node:assert/strict';
 

@@ -1,4 +1,4 @@
-// A text field with suggestions of the server, which come while the person types.
+// A text field with suggestions of the server, which come while the user types.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 

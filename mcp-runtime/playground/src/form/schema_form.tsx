@@ -12,10 +12,10 @@ export type FormProps = {
     value: Draft;
     onChange: (value: Draft) => void;
     problems: Problems;
-    // Whether problems of fields that the person has not touched are shown too.
+    // Whether problems of fields that the user has not touched are shown too.
     showAll: boolean;
     completer?: Completer;
-    // Whether the person may write the value as JSON. The text is told apart by `onBroken` while it is no JSON.
+    // Whether the user may write the value as JSON. The text is told apart by `onBroken` while it is no JSON.
     onBroken?: (isBroken: boolean) => void;
 };
 

@@ -20,7 +20,7 @@ export function QuestionDialog({ questions }: { questions: Questions }) {
     const cancel = (event: Event) => {
         event.preventDefault();
         if (question?.method === 'elicitation/create') question.answer({ action: 'cancel' });
-        else question?.refuse(new Error('The person has closed the question'));
+        else question?.refuse(new Error('The user has closed the question'));
     };
     return (
         <dialog ref={dialog} aria-labelledby="question" onCancel={cancel}>
@@ -79,7 +79,7 @@ function Sampling({ question: { params, answer, refuse } }: { question: Question
     const [text, setText] = useState('');
     const send = (event: Event) => {
         event.preventDefault();
-        answer({ role: 'assistant', content: { type: 'text', text }, model: 'a person', stopReason: 'endTurn' });
+        answer({ role: 'assistant', content: { type: 'text', text }, model: 'a user', stopReason: 'endTurn' });
     };
     return (
         <form onSubmit={send}>

@@ -1,4 +1,4 @@
-// A JSON value as a tree that the person can fold.
+// A JSON value as a tree that the user can fold.
 
 import type { ComponentChild } from 'preact';
 import { useState } from 'preact/hooks';

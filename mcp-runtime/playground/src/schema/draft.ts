@@ -1,4 +1,4 @@
-// The value of a form while a person fills it in. A member that is `undefined` is not sent.
+// The value of a form while a user fills it in. A member that is `undefined` is not sent.
 
 import { fieldsOf, resolve, shapeOf, type Json, type Schema } from './shape.ts';
 

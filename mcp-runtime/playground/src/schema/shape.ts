@@ -129,7 +129,7 @@ function list(base: { schema: Schema; isNullable: boolean }, root: Schema): Shap
 
 const label = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));
 
-// What the person has to know about the values of a field, such as `1 to 10`.
+// What the user has to know about the values of a field, such as `1 to 10`.
 export function limitsOf({ schema, kind }: Shape): string {
     const between = (least: unknown, most: unknown, unit = '') => {
         if (least !== undefined && most !== undefined) return least === most ? `${least}${unit}` : `${least} to ${most}${unit}`;

@@ -1,4 +1,4 @@
-//! The playground: a page on which a person tries the server out. The page is built from the sources below `playground/`, and is the same for
+//! The playground: a page on which a user tries the server out. The page is built from the sources below `playground/`, and is the same for
 //! every server except for the path of the endpoint.
 
 use std::{
@@ -44,7 +44,7 @@ impl PlaygroundPage {
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::X_FRAME_OPTIONS, "DENY"),
             (header::REFERRER_POLICY, "no-referrer"),
-            // Otherwise a page that has opened this one could replace the chosen tool while the person clicks.
+            // Otherwise a page that has opened this one could replace the chosen tool while the user clicks.
             (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
             (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
         ];
