@@ -328,3 +328,17 @@ fn the_file_of_a_project_gets_no_secret() {
     assert!(!text.contains(KEY.1) && text.contains("<FILE_BOX_API_KEY>"), "{text}");
     assert!(stderr.contains("`FILE_BOX_API_KEY` has no value yet"), "{stderr}");
 }
+
+#[test]
+fn an_entry_with_a_value_that_the_server_cannot_read_is_not_written() {
+    let file = folder("wrong").join("mcp.json");
+    let path = file.to_str().expect("UTF-8");
+    let arguments = ["--retries", "many", "install", "cursor", "--file", path];
+    let (_, stderr) = ended(&[], &arguments, 1);
+    assert!(
+        stderr.contains("`retries` at tests/stdio/configured.rs:19 cannot be `many`"),
+        "{stderr}"
+    );
+    assert!(!stderr.contains("`root`"), "{stderr}");
+    assert!(!file.exists());
+}

@@ -148,8 +148,9 @@ impl EntryOptions {
     /// Collects the values of the command line and of the environment. A secret becomes a variable in either case.
     ///
     /// # Errors
-    /// Fails if a variable is not Unicode.
+    /// Fails if a value is given that the server could not read at its start.
     pub(super) fn of(builder: &Builder) -> Result<Self, CommandError> {
+        builder.declared_config().check_given().map_err(CommandError::failure)?;
         let (mut args, mut variables) = (Vec::new(), Vec::new());
         let given = builder.given.as_ref();
         for view in builder.declared_config().fields() {

@@ -67,6 +67,16 @@ impl ConfigPlan {
         self.read_with(states, &|name| env::var_os(name))
     }
 
+    /// Checks the values that are given. Missing values are no problem.
+    ///
+    /// # Errors
+    /// Fails with all problems at once.
+    #[cfg(feature = "workbench")]
+    pub(crate) fn check_given(mut self) -> Result<(), String> {
+        self.structs.iter_mut().for_each(|planned| planned.is_needed = false);
+        self.read(&mut States::default())
+    }
+
     fn read_with(
         self,
         states: &mut States,
