@@ -162,7 +162,7 @@ impl EntryOptions {
                     continue;
                 }
                 Some(texts) => Some(texts.join(",")),
-                None => variable(&view.variable)?.map(|text| view.all_absolute(&text)),
+                None => variable(&view.variable).map(|text| view.all_absolute(&text)),
             };
             if text.is_none() && !field.is_required {
                 continue;
@@ -180,16 +180,10 @@ impl EntryOptions {
     }
 }
 
-/// Returns the text of a variable, unless it is empty.
+/// Returns the text of a variable, unless it is empty. Text that is not Unicode was reported before.
 #[cfg(feature = "workbench")]
-fn variable(name: &str) -> Result<Option<String>, CommandError> {
-    match std::env::var(name) {
-        Ok(text) => Ok(Some(text).filter(|text| !text.is_empty())),
-        Err(std::env::VarError::NotPresent) => Ok(None),
-        Err(std::env::VarError::NotUnicode(_)) => {
-            Err(CommandError::failure(format_args!("the variable `{name}` is not UTF-8")))
-        }
-    }
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|text| !text.is_empty())
 }
 
 #[cfg(feature = "workbench")]
