@@ -62,6 +62,9 @@ struct Database {
     /// Address of the database
     #[config(name = "database-url", default = "sqlite::memory:")]
     url: String,
+    /// Folder for temporary files
+    #[config(default = "cache")]
+    cache: PathBuf,
 }
 
 /// Connections that `setup` has opened.
@@ -89,6 +92,7 @@ fn values(config: &Config, pool: &Pool) -> String {
 fn main() -> Exit {
     server!(name = "file-box")
         .setup(async |database: State<Database>| {
+            let _ = &database.cache;
             Ok::<_, Error>(Pool(format!("pool of {}", database.url)))
         })
         .run()
