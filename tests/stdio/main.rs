@@ -17,5 +17,6 @@ mod logs;
 mod merged;
 mod noise;
 mod questions;
+mod recorded;
 mod server;
 mod terminal;

@@ -14,6 +14,8 @@ mod person;
 #[cfg(feature = "playground")]
 mod playground;
 mod questions;
+#[cfg(feature = "workbench")]
+mod record;
 mod run;
 mod settings;
 mod show;

@@ -1,4 +1,4 @@
-//! Configuration files of MCP clients: where they are, and how a server is added to them or removed.
+//! Parts of the commands for authors of servers: configuration files of MCP clients, and recorded sessions.
 //!
 //! ```
 //! use mcp_runtime_workbench::{ClientApp, Launch, ServerEntry};
@@ -10,21 +10,29 @@
 //! assert!(text.contains(r#""command": "/opt/notes""#));
 //! ```
 
+// Recorded sessions have the form of `transcript`. `redaction` removes secrets from them, and `comparison` compares them with new ones.
+//
 // `client_app` knows the clients, `place` where their files are, and `entry` what they are told about a server. `edit` changes a file of one of
 // the three forms.
 
 mod client_app;
+mod comparison;
 mod edit;
 mod entry;
 mod json_file;
 mod place;
+mod redaction;
 mod toml_file;
+mod transcript;
 mod yaml_file;
 
 pub use client_app::ClientApp;
+pub use comparison::{Comparison, Difference};
 pub use edit::difference;
 pub use entry::{EditError, Launch, ServerEntry, Variable, VariableValue};
 pub use place::{Home, Scope};
+pub use redaction::{REMOVED, Redaction};
+pub use transcript::{Sender, Transcript, TranscriptError, TranscriptLine, recorded};
 
 #[cfg(test)]
 mod tests;
