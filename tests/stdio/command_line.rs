@@ -191,6 +191,15 @@ fn check_reports_what_clients_reject() {
         broken.contains("not everything was checked, because `setup` failed: the disk is full\n"),
         "{broken}"
     );
+    let json = flawed(&["check", "--json", "--strict"], false);
+    assert_eq!(json.status.code(), Some(FAILURE));
+    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!(json["findings"].as_array().map(Vec::len), Some(17), "{json}");
+    let first = &json["findings"][0];
+    assert_eq!(first["subject"], "tool `added`, an item added while running");
+    assert_eq!((&first["severity"], &first["rule"]), (&json!("error"), &json!("no description")));
+    assert_eq!(first["fix"], "`.description(\"…\")` on the `Tool`");
+    assert_eq!(json["setupError"], Value::Null);
     check_refused(&["check", "--strcit"], USAGE, &["`check` takes `--strict` and"]);
 }
 
@@ -263,6 +272,9 @@ fn the_exit_code_of_check_depends_on_the_changes_against_the_lock() {
     ends_with(&without, &strict, FAILURE, "`--strict` requires it to match");
     let renamed = lock.replace("\"repeat\"", "\"say_again\"");
     ends_with(&renamed, &against, FAILURE, "tool `say_again` ");
+    let json = ["check", "--json", "--against", path];
+    ends_with(&renamed, &json, FAILURE, "\"class\": \"breaking\"");
+    ends_with(&lock, &json, SUCCESS, "[]\n");
     ends_with(&renamed, &against, FAILURE, "error: the server breaks the contract in ");
     ends_with(&lock[..lock.len() / 2], &against, FAILURE, "it is cut off in line ");
     let foreign = r#"{"format": 1, "server": {"name": "x"}, "tools": [], "resources": [], "resourceTemplates": [], "prompts": []}"#;

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 #[cfg(feature = "contract")]
 use std::{env, fs};
 
+use serde_json::{Value, json};
+
 use self::{
     finding::{CheckedServer, FindingGroup, Severity},
     rules::look,
@@ -22,6 +24,7 @@ use super::{
     arguments::option_name,
     command::{CommandWords, apart},
     exit::{CommandError, CommandOutput},
+    trial::as_json,
 };
 use crate::builder::Builder;
 #[cfg(feature = "contract")]
@@ -65,16 +68,24 @@ impl Options {
 
 pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
     let options = Options::read(&given.words)?;
-    apart(Box::new(|_| Box::pin(async move { output(builder, &options).await })))
+    let json = given.json;
+    apart(Box::new(move |_| Box::pin(async move { output(builder, &options, json).await })))
 }
 
-async fn output(builder: Builder, options: &Options) -> Result<CommandOutput, CommandError> {
+async fn output(
+    builder: Builder,
+    options: &Options,
+    json: bool,
+) -> Result<CommandOutput, CommandError> {
     if let Some(file) = &options.against {
-        return compare(builder, file, options.strict);
+        return compare(builder, file, options.strict, json);
     }
     let published = CheckedServer::of(builder).await?;
     let groups = look(&published);
-    let text = report(&published, &groups);
+    let text = match json {
+        true => as_json(&report_as_json(&published, &groups)),
+        false => report(&published, &groups),
+    };
     let count: usize = groups.iter().map(|group| group.findings.len()).sum();
     let end = match count {
         0 if published.incomplete.is_none() => Ok(()),
@@ -88,7 +99,12 @@ async fn output(builder: Builder, options: &Options) -> Result<CommandOutput, Co
 
 /// Compares the server with the lock file. Fails if a change breaks clients; with `strict` it fails for every difference.
 #[cfg(feature = "contract")]
-fn compare(builder: Builder, file: &Path, strict: bool) -> Result<CommandOutput, CommandError> {
+fn compare(
+    builder: Builder,
+    file: &Path,
+    strict: bool,
+    json: bool,
+) -> Result<CommandOutput, CommandError> {
     let server = builder.build().map_err(CommandError::failure)?;
     let published = contract::published(&server.identity, &server.catalog.snapshot());
     let shown = file.display();
@@ -105,7 +121,10 @@ fn compare(builder: Builder, file: &Path, strict: bool) -> Result<CommandOutput,
             regenerate(file)
         ))
     })?;
-    let text = report.text(&shown.to_string(), &regenerate(file));
+    let text = match json {
+        true => as_json(&report.json()),
+        false => report.text(&shown.to_string(), &regenerate(file)),
+    };
     let end = if report.breaks() {
         Err(CommandError::failure(format!("the server breaks the contract in {shown}")))
     } else if strict && !report.is_empty() {
@@ -127,7 +146,7 @@ fn regenerate(file: &Path) -> String {
 
 /// Fails with an error that names the missing feature, because this build cannot compare.
 #[cfg(not(feature = "contract"))]
-fn compare(_: Builder, file: &Path, strict: bool) -> Result<CommandOutput, CommandError> {
+fn compare(_: Builder, file: &Path, strict: bool, _: bool) -> Result<CommandOutput, CommandError> {
     let strict = if strict { " --strict" } else { "" };
     Err(CommandError::failure(format!(
         "`--against` needs the feature `contract` of mcp-runtime, which is off by default: \
@@ -143,10 +162,7 @@ fn report(published: &CheckedServer, groups: &[FindingGroup]) -> String {
         page.push_str(&group.title);
         page.push('\n');
         for finding in &group.findings {
-            let severity = match finding.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            };
+            let severity = finding.severity.name();
             page.push_str(&format!("  {severity} ({}): {}\n", finding.rule, finding.problem.what));
             page.push_str(&format!("    fix: {}\n", finding.problem.fix));
             // Three issue threads are enough in the output. The table `RULES` lists all of them.
@@ -171,6 +187,29 @@ fn report(published: &CheckedServer, groups: &[FindingGroup]) -> String {
     page.push_str(&verdict(groups));
     page.push('\n');
     page
+}
+
+/// Returns what `check --json` prints.
+fn report_as_json(published: &CheckedServer, groups: &[FindingGroup]) -> Value {
+    let findings = groups.iter().flat_map(|group| {
+        group.findings.iter().map(|finding| {
+            json!({
+                "subject": group.title,
+                "severity": finding.severity.name(),
+                "rule": finding.rule,
+                "problem": finding.problem.what,
+                "fix": finding.problem.fix,
+                "because": finding.because,
+            })
+        })
+    });
+    let size = ListSizes::of(published);
+    json!({
+        "findings": findings.collect::<Vec<_>>(),
+        "setupError": published.incomplete,
+        "bytes": size.manifest,
+        "toolTokens": size.tokens(),
+    })
 }
 
 /// Returns the number of items of each kind: `2 tools, 1 prompt`.

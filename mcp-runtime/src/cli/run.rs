@@ -66,7 +66,7 @@ static COMMANDS: &[Command] = &[
     Command {
         usage: "check [--strict] [--against FILE]",
         about: "reports what known clients reject or handle badly",
-        options: &[],
+        options: &[CommandOption::Json],
         parsed: &["--strict", "--against"],
         run: check::run,
     },

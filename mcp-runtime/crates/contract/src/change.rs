@@ -5,6 +5,8 @@ use std::{
     fmt::{self, Write as _},
 };
 
+use serde_json::{Value, json};
+
 use crate::place::SourcePlace;
 
 /// Effect of a change on clients.
@@ -32,6 +34,16 @@ pub(crate) struct ContractChange {
     pub(crate) advice: Option<String>,
     /// Key that is shared by all places at which the same type has the same change. `None` for a change that is not inside a type.
     pub(crate) type_key: Option<String>,
+}
+
+impl ChangeClass {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Breaking => "breaking",
+            Self::Additive => "additive",
+            Self::Cosmetic => "cosmetic",
+        }
+    }
 }
 
 impl ContractChange {
@@ -89,6 +101,26 @@ impl ContractReport {
         self.changes.is_empty()
     }
 
+    /// Returns the changes as JSON: a list of objects with `class` (`breaking`, `additive` or `cosmetic`), `subject`, `change`, `place` and
+    /// `advice`. The last two are missing where they are unknown.
+    pub fn json(&self) -> Value {
+        let changes = self.changes.iter().map(|change| {
+            let mut object = json!({
+                "class": change.class.name(),
+                "subject": change.subject,
+                "change": change.text,
+            });
+            if change.place != SourcePlace::Nowhere {
+                object["place"] = change.place.to_string().into();
+            }
+            if let Some(advice) = &change.advice {
+                object["advice"] = advice.as_str().into();
+            }
+            object
+        });
+        changes.collect::<Vec<_>>().into()
+    }
+
     /// Returns the report as text. `file` is the path of the lock file, and `regenerate` is the command that writes a new one.
     pub fn text(&self, file: &str, regenerate: &str) -> String {
         if self.is_empty() {
@@ -102,12 +134,7 @@ impl ContractReport {
             }
             let count = told.len();
             let changes = if count == 1 { "change" } else { "changes" };
-            let what = match class {
-                ChangeClass::Breaking => "breaking",
-                ChangeClass::Additive => "additive",
-                ChangeClass::Cosmetic => "cosmetic",
-            };
-            let _ = writeln!(text, "{count} {what} {changes}");
+            let _ = writeln!(text, "{count} {} {changes}", class.name());
             for (change, others) in told {
                 let _ = writeln!(text, "  {change}");
                 if !others.is_empty() {

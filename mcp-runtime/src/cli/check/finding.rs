@@ -126,3 +126,12 @@ pub(super) enum Severity {
     /// A known client or model works worse.
     Warning,
 }
+
+impl Severity {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
