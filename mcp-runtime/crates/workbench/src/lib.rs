@@ -1,4 +1,4 @@
-//! Configuration files of MCP clients: where they are, and how a server is added to them or removed.
+//! Files that tell MCP clients about a server: their configuration files, bundles, and entries of the registry.
 //!
 //! ```
 //! use mcp_runtime_workbench::{ClientApp, Launch, ServerEntry};
@@ -10,21 +10,36 @@
 //! assert!(text.contains(r#""command": "/opt/notes""#));
 //! ```
 
-// `client_app` knows the clients, `place` where their files are, and `entry` what they are told about a server. `edit` changes a file of one of
-// the three forms.
+// Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` what they are told about a server. `edit`
+// changes a file of one of the three forms.
+//
+// Publication: `setting` is what clients ask their users for. `mcpb` writes a `bundle`, and `server_json` an entry of the registry under a
+// `registry_name`.
 
+mod bundle;
 mod client_app;
 mod edit;
 mod entry;
 mod json_file;
+mod mcpb;
 mod place;
+mod registry_name;
+mod server_json;
+mod setting;
 mod toml_file;
 mod yaml_file;
 
+pub use bundle::{Bundle, BundleIcon, BundlePlatform, BundledPrompt, BundledTool};
 pub use client_app::ClientApp;
 pub use edit::difference;
 pub use entry::{EditError, Launch, ServerEntry, Variable, VariableValue};
+pub use mcpb::ArchiveError;
 pub use place::{Home, Scope};
+pub use registry_name::{ReadmeProblem, RegistryName, RegistryNameError};
+pub use server_json::{
+    EntryProblem, RegistryEntry, RegistryIcon, RegistryTarget, SourceRepository,
+};
+pub use setting::{Setting, SettingKind};
 
 #[cfg(test)]
 mod tests;
