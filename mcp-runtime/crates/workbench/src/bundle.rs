@@ -28,7 +28,7 @@ pub struct Bundle {
     pub display_name: Option<String>,
     /// Version of the server.
     pub version: String,
-    /// What the server does, in a line.
+    /// Description of the server, in a line.
     pub description: String,
     /// Name of the author.
     pub author: String,
@@ -61,7 +61,7 @@ pub struct Bundle {
 pub struct BundledTool {
     /// Name of the tool.
     pub name: String,
-    /// What the tool does.
+    /// Description of the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
@@ -71,7 +71,7 @@ pub struct BundledTool {
 pub struct BundledPrompt {
     /// Name of the prompt.
     pub name: String,
-    /// What the prompt is for.
+    /// Description of the prompt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Names of its arguments.
@@ -104,7 +104,7 @@ impl BundleIcon {
         bytes.starts_with(&PNG).then_some(Self::Png(bytes))
     }
 
-    /// Returns what the manifest says: the file in the bundle, or the URL.
+    /// Returns the member `icon` of the manifest: the file in the bundle, or the URL.
     pub(crate) fn place(&self) -> &str {
         match self {
             Self::Png(_) => Self::FILE,

@@ -31,7 +31,7 @@ pub struct RegistryEntry {
     pub name: RegistryName,
     /// Name for people.
     pub title: Option<String>,
-    /// What the server does, in at most 100 characters.
+    /// Description of the server, in at most 100 characters.
     pub description: String,
     /// Version of the server.
     pub version: String,

@@ -7,7 +7,7 @@ pub struct Setting {
     pub option: String,
     /// Name of the environment variable.
     pub variable: String,
-    /// What the value is for, in a line.
+    /// Description of the value, in a line.
     pub description: String,
     /// Type of the value.
     pub kind: SettingKind,
