@@ -95,7 +95,7 @@ async fn a_follower_reads_large_events_in_small_parts() {
 }
 
 #[tokio::test]
-async fn followers_read_an_event_once_and_send_no_commands_while_they_wait() {
+async fn followers_read_only_large_events_and_send_no_commands_while_they_wait() {
     let server = redis_server!();
     let store = patient(&server);
     let last = appended(&store, b"first").await;
@@ -115,16 +115,18 @@ async fn followers_read_an_event_once_and_send_no_commands_while_they_wait() {
         commands() == before
     })
     .await;
-    let before = commands();
-    appended(&store, b"second").await;
-    for follower in &mut followers {
-        assert_eq!(follower.next().await.unwrap().value, b"second");
+    // An event of more than 4 KiB is not in its announcement, so each follower reads it.
+    for (event, reads) in [(b"second".to_vec(), 0), (vec![7; 4097], 50), (vec![7; 4096], 0)] {
+        let before = commands();
+        appended(&store, &event).await;
+        for follower in &mut followers {
+            assert_eq!(follower.next().await.unwrap().value, event);
+        }
+        for follower in &mut followers {
+            assert!(tokio::time::timeout(wait, follower.next()).await.is_err());
+        }
+        assert_eq!(commands() - before, 1 + reads);
     }
-    for follower in &mut followers {
-        assert!(tokio::time::timeout(wait, follower.next()).await.is_err());
-    }
-    // One command appends, and one for each follower reads.
-    assert_eq!(commands() - before, 51);
 }
 
 /// Proxy that can cut a connection when the server answers.

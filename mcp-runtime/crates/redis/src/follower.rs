@@ -5,9 +5,9 @@ use std::{collections::VecDeque, sync::Arc};
 use mcp_runtime::store::{
     Follower, LogEvent, Output, StoreError, StoreFuture, StoreOperation, Transaction,
 };
-use tokio::{sync::watch, time::Instant};
+use tokio::time::{Instant, timeout_at};
 
-use crate::{redis_core::RedisCore, script, subscriber::Announced};
+use crate::{mailbox::Mailbox, redis_core::RedisCore, script};
 
 /// Maximum number of events that are read at once. After a read that fails, for example because its events are too large for the deadline,
 /// the next read asks for half as many.
@@ -25,7 +25,7 @@ pub(crate) struct RedisFollower {
     read: VecDeque<LogEvent>,
     /// Number of events to ask for.
     page: usize,
-    announced: Option<watch::Receiver<Announced>>,
+    mailbox: Option<Arc<Mailbox>>,
     /// Time at which the follower had read all events. `None` if there may be more.
     looked: Option<Instant>,
 }
@@ -40,7 +40,7 @@ impl RedisFollower {
             after,
             read: VecDeque::new(),
             page: PAGE,
-            announced: None,
+            mailbox: None,
             looked: None,
         }
     }
@@ -73,24 +73,23 @@ impl Follower for RedisFollower {
                     self.after = event.id;
                     return Ok(event);
                 }
-                if self.announced.is_none() {
+                if self.mailbox.is_none() {
                     let channel =
                         script::log_key(&self.core.partition_key(&self.partition), &self.log);
-                    self.announced =
+                    self.mailbox =
                         self.core.subscriber().map(|subscriber| subscriber.subscribe(&channel));
                 }
-                if let Some(announced) = &mut self.announced {
+                if let Some(mailbox) = &self.mailbox {
                     // The future may be dropped while it waits, and the next call goes on waiting.
-                    if !announced.has_changed().unwrap_or(false)
-                        && let Some(at) = self.looked
+                    if let Some(at) = self.looked
+                        && timeout_at(at + mailbox.look(), mailbox.changed()).await.is_ok()
+                        && let Some(events) = mailbox.take(self.after)
                     {
-                        let look = announced.borrow().look;
-                        if at.elapsed() < look {
-                            let _ = tokio::time::timeout_at(at + look, announced.changed()).await;
-                        }
+                        self.read = events;
+                        continue;
                     }
-                    // Counts what was announced until now as seen, and then looks, so that nothing between the two is missed.
-                    announced.borrow_and_update();
+                    // The log is read after this, so that no event between the two is missed.
+                    mailbox.clear();
                 }
                 self.looked = None;
                 let begun = Instant::now();

@@ -29,7 +29,7 @@
 //! | `tls` | URLs that begin with `rediss` |
 
 // A transaction is a script that runs inside Redis (`script`), on a connection that is replaced when it breaks (`connection`). `subscriber`
-// has the connection on which Redis announces new events, and `follower` reads them.
+// has the connection on which Redis announces new events, `mailbox` keeps them for a follower, and `follower` reads the others.
 
 // On the documentation site, which builds with a nightly compiler, each item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -37,6 +37,7 @@
 mod address;
 mod connection;
 mod follower;
+mod mailbox;
 mod redis_core;
 mod redis_store;
 mod script;

@@ -1,25 +1,26 @@
 //! Connection on which Redis announces that a log has grown.
 //!
-//! An announcement only wakes the followers of a log, which then read the log itself. So an announcement that is lost delays an event, and
-//! does not lose it.
+//! An announcement has the id of the event, and the event itself if it is small. A follower that lacks an event reads the log. So an
+//! announcement that is lost delays an event, and does not lose it.
 
 use std::{
     collections::{HashMap, HashSet},
     future::poll_fn,
     pin::pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     task::Poll,
     time::Duration,
 };
 
 use futures_util::StreamExt as _;
+use mcp_runtime::store::LogEvent;
 use redis::{ErrorKind, Msg, RedisError, RedisResult, Value};
 use tokio::{
     sync::{mpsc, watch},
     time::{MissedTickBehavior, interval, timeout},
 };
 
-use crate::address::Address;
+use crate::{address::Address, mailbox::Mailbox};
 
 /// Shortest and longest time between two attempts to connect.
 const PAUSES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
@@ -39,17 +40,15 @@ const CHECK: Duration = Duration::from_secs(5);
 /// Maximum number of names in a command.
 const BATCH: usize = 1000;
 
-/// State of the subscription to a log.
-#[derive(Clone, Copy)]
-pub(crate) struct Announced {
-    /// Number of announcements.
-    number: u64,
-    /// Time after which a follower reads the log without an announcement.
-    pub(crate) look: Duration,
+/// Followers of a log.
+struct Channel {
+    mailboxes: Vec<Weak<Mailbox>>,
+    /// Time after which the followers read the log without an announcement.
+    look: Duration,
 }
 
-/// Names of logs with their followers, which watch the announcements.
-type Channels = HashMap<String, watch::Sender<Announced>>;
+/// Names of logs with their followers.
+type Channels = HashMap<String, Channel>;
 
 /// Subscriptions of all followers, on one connection.
 pub(crate) struct Subscriber {
@@ -69,21 +68,20 @@ impl Subscriber {
         Self { channels, added, task }
     }
 
-    /// Subscribes to the announcements of a log. What the receiver watches also changes once the subscription is active.
-    pub(crate) fn subscribe(&self, channel: &str) -> watch::Receiver<Announced> {
+    /// Subscribes to the announcements of a log. They go to the returned mailbox, which also learns when the subscription is active.
+    pub(crate) fn subscribe(&self, name: &str) -> Arc<Mailbox> {
         let mut channels = lock(&self.channels);
-        let receiver = match channels.get(channel) {
-            Some(sender) => return sender.subscribe(),
-            None => {
-                let (sender, receiver) = watch::channel(Announced { number: 0, look: LOOK });
-                channels.insert(channel.to_owned(), sender);
-                receiver
-            }
-        };
+        let is_new = !channels.contains_key(name);
+        let new = || Channel { mailboxes: Vec::new(), look: LOOK };
+        let channel = channels.entry(name.to_owned()).or_insert_with(new);
+        let mailbox = Arc::new(Mailbox::new(channel.look));
+        channel.mailboxes.push(Arc::downgrade(&mailbox));
         drop(channels);
-        // The task ends only together with this value.
-        let _ = self.added.send(channel.to_owned());
-        receiver
+        if is_new {
+            // The task ends only together with this value.
+            let _ = self.added.send(name.to_owned());
+        }
+        mailbox
     }
 }
 
@@ -109,8 +107,8 @@ async fn run(
         if let Err(why) = listen(&address, attempt, &channels, &mut names, &mut replaced).await {
             tracing::debug!("the connection for announcements of Redis has failed: {why}");
         }
-        for sender in lock(&channels).values() {
-            announce(sender, LOOK);
+        for channel in lock(&channels).values_mut() {
+            channel.add_gap(LOOK);
         }
         attempt = attempt.wrapping_add(1);
         pause = if begun.elapsed() > PAUSES[1] { PAUSES[0] } else { (2 * pause).min(PAUSES[1]) };
@@ -118,11 +116,37 @@ async fn run(
     }
 }
 
-fn announce(sender: &watch::Sender<Announced>, look: Duration) {
-    sender.send_modify(|announced| {
-        announced.number += 1;
-        announced.look = look;
-    });
+impl Channel {
+    /// Makes the followers read the log, because announcements may be missing.
+    fn add_gap(&mut self, look: Duration) {
+        self.look = look;
+        self.mailboxes.iter().filter_map(Weak::upgrade).for_each(|mailbox| mailbox.add_gap(look));
+    }
+
+    /// Gives an announcement to the followers.
+    fn announce(&self, announcement: &[u8]) {
+        let event = read(announcement);
+        for mailbox in self.mailboxes.iter().filter_map(Weak::upgrade) {
+            match &event {
+                Some(event) => mailbox.add(event.clone()),
+                None => mailbox.add_gap(self.look),
+            }
+        }
+    }
+
+    /// Removes the mailboxes whose followers are gone. Returns whether there are others.
+    fn is_followed(&mut self) -> bool {
+        self.mailboxes.retain(|mailbox| mailbox.strong_count() > 0);
+        !self.mailboxes.is_empty()
+    }
+}
+
+/// Reads the event of an announcement. Returns `None` if the event was too large, or if the announcement is from a different version of this
+/// crate.
+fn read(announcement: &[u8]) -> Option<LogEvent> {
+    let at = announcement.iter().position(|byte| *byte == b' ')?;
+    let id = str::from_utf8(&announcement[..at]).ok()?.parse().ok()?;
+    Some(LogEvent { id, value: announcement[at + 1..].to_owned() })
 }
 
 /// Returns the result of a command, or an error if it takes too long, because the server hangs.
@@ -156,17 +180,19 @@ async fn listen(
         }
         new.retain(|name| {
             let is_active = subscribed.contains(name);
-            if is_active && let Some(sender) = lock(channels).get(name) {
-                announce(sender, look);
+            if is_active && let Some(channel) = lock(channels).get_mut(name) {
+                channel.add_gap(look);
             }
             !is_active
         });
         for batch in new.chunks(BATCH) {
             answered(sink.subscribe(batch)).await?;
-            let channels = lock(channels);
+            let mut channels = lock(channels);
             // Events may have been announced before the subscription was active.
-            for sender in batch.iter().filter_map(|name| channels.get(name)) {
-                announce(sender, look);
+            for name in batch {
+                if let Some(channel) = channels.get_mut(name) {
+                    channel.add_gap(look);
+                }
             }
         }
         subscribed.extend(new.drain(..));
@@ -186,8 +212,8 @@ async fn listen(
         match next.await {
             Next::Message(None) => return Ok(()),
             Next::Message(Some(message)) => {
-                if let Some(sender) = lock(channels).get(message.get_channel_name()) {
-                    announce(sender, look);
+                if let Some(channel) = lock(channels).get(message.get_channel_name()) {
+                    channel.announce(message.get_payload_bytes());
                 }
             }
             Next::Name(name) => new.push(name),
@@ -196,7 +222,7 @@ async fn listen(
                 // Subscriptions without a follower end here.
                 let gone: Vec<String> = {
                     let mut channels = lock(channels);
-                    channels.retain(|_, sender| sender.receiver_count() > 0);
+                    channels.retain(|_, channel| channel.is_followed());
                     subscribed.extract_if(|name| !channels.contains_key(name)).collect()
                 };
                 for batch in gone.chunks(BATCH) {

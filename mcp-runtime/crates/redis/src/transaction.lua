@@ -160,7 +160,12 @@ function apply.append(operation)
     end
     redis.call('XADD', key, 'MAXLEN', operation[4], integer(id) .. '-0', 'd', operation[2], 'p', process())
     redis.call('PEXPIRE', key, operation[3])
-    redis.call('PUBLISH', key, integer(id))
+    -- A follower that has read all earlier events need not read a small one.
+    local announced = integer(id)
+    if #operation[2] <= 4096 then
+        announced = announced .. ' ' .. operation[2]
+    end
+    redis.call('PUBLISH', key, announced)
     return id
 end
 
