@@ -30,7 +30,7 @@ fn entry(builder: Builder, mut values: CommandValues) -> Result<CommandOutput, C
     let readme = match url {
         // The registry looks for the name in the README of a package only.
         Some(_) => None,
-        None => Some(Readme::read(values.take("--readme"), &package)?),
+        None => Some(PackageReadme::read(values.take("--readme"), &package)?),
     };
     let mut notes = String::new();
     let repository = package.repository.as_deref().map(|url| (url, SourceRepository::of_url(url)));
@@ -114,12 +114,12 @@ fn described(problem: &EntryProblem) -> String {
 }
 
 /// README of the author's package.
-struct Readme {
+struct PackageReadme {
     path: PathBuf,
     text: String,
 }
 
-impl Readme {
+impl PackageReadme {
     fn read(given: Option<String>, package: &CargoPackage) -> Result<Self, CommandError> {
         let path = given.map(PathBuf::from).or_else(|| package.readme.clone());
         let path = path.unwrap_or_else(|| "README.md".into());
