@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use mcp_runtime::{limits::Limits, store::SqliteStore};
+use mcp_runtime::{limits::Limits, store::SqliteStore, testing::TestClient};
 use mcp_runtime_authorization_server::{AuthorizationServer, Login, LoginRequest, Logins, User};
 use support::clock::moment_after;
 use tokio::sync::Semaphore;
@@ -33,6 +33,18 @@ async fn passes(client: &Client, tokens: &Tokens) -> bool {
 async fn ids(logins: &Logins, user: &str) -> Vec<String> {
     let all = logins.of(user).await.unwrap();
     all.iter().map(|login| login.id().to_owned()).collect()
+}
+
+#[test]
+fn the_test_client_serves_the_logins_of_its_server() {
+    run(async {
+        let own = authorization_server();
+        let logins = own.logins();
+        let client = TestClient::connect(server(own)).await.unwrap();
+        assert!(ids(&logins, "ada").await.is_empty());
+        assert_eq!(logins.end_all("ada").await.unwrap(), 0);
+        client.close().await;
+    });
 }
 
 #[test]

@@ -303,7 +303,11 @@ fn complete_explains_a_wrong_item_or_argument() {
     check_refused(&["complete", "greet"], USAGE, &[usage]);
     check_refused(&["complete", "gret", "name"], USAGE, &["did you mean `greet`?"]);
     check_refused(&["complete", "repeat", "word"], USAGE, &["`repeat` is a tool", "templates"]);
-    check_refused(&["complete", "greet", "nmae"], FAILURE, &["`greet` has no argument `nmae`"]);
+    check_refused(
+        &["complete", "greet", "nmae"],
+        FAILURE,
+        &["`greet` has no argument `nmae`; did you mean `name`?"],
+    );
     check_refused(&["complete", "greet", "name", "A", "B"], USAGE, &["`B` is not NAME=VALUE"]);
 }
 

@@ -57,6 +57,12 @@ fn an_option_wins_over_a_variable_and_a_variable_over_the_default() {
 }
 
 #[test]
+fn read_says_that_a_server_has_no_resources() {
+    let (_, stderr) = ended(&[ROOT, KEY], &["read", "files://a"], 2);
+    assert_eq!(stderr, "error: unknown resource `files://a`: this server has none\n");
+}
+
+#[test]
 fn flags_lists_and_optional_values_have_their_own_forms() {
     check(&[ROOT, KEY], &["--verbose"], "/data 14 5 true none [] pool of sqlite::memory:");
     let verbose = ("FILE_BOX_VERBOSE", "true");
@@ -159,6 +165,7 @@ fn the_help_has_a_section_for_each_struct() {
             "",
             "Database of the server:",
             "--database-url DATABASE_URL Address of the database; by default sqlite::memory: [STORE_DATABASE_URL]",
+            "--cache CACHE Folder for temporary files; by default cache [STORE_CACHE]",
             "",
             "Other folders:",
             "--folder FOLDER Folder with further files; may be repeated [FILE_BOX_FOLDER]",
@@ -210,19 +217,29 @@ fn the_entry_of_a_client_has_the_values_that_were_given() {
     let variables = [("FILE_BOX_RETRIES", "7"), ("FILE_BOX_EXTENSION", "md,txt")];
     let (printed, notes) = entry(&variables, &[&arguments[..], &["--", "--more"]].concat());
     let entry = &printed["mcpServers"]["file-box"];
-    assert_eq!(entry["args"], json!(["--root", "/srv", "--verbose", "--more"]));
+    assert_eq!(
+        entry["args"],
+        json!(["--root", "/srv", "--verbose", "--cache", absolute("cache"), "--more"])
+    );
     let env = json!({ "FILE_BOX_API_KEY": KEY.1, "FILE_BOX_RETRIES": "7", "FILE_BOX_EXTENSION": "md,txt" });
     assert_eq!(entry["env"], env);
-    assert_eq!(notes, "");
+    assert!(
+        notes.starts_with("note: the entry belongs in /") && notes.ends_with("/.cursor/mcp.json"),
+        "{notes}"
+    );
     let (_, stderr) = ended(&[], &["--root", "/srv", "config", "cursor", "--url=http://a"], 2);
     assert!(stderr.contains("a client passes no options"), "{stderr}");
+}
+
+fn absolute(path: &str) -> std::path::PathBuf {
+    std::env::current_dir().expect("a folder").join(path)
 }
 
 #[test]
 fn a_path_in_the_entry_of_a_client_is_absolute() {
     let (printed, _) = entry(&[KEY], &["--root", "data", "config", "cursor"]);
-    let root = std::env::current_dir().expect("a folder").join("data");
-    assert_eq!(printed["mcpServers"]["file-box"]["args"], json!(["--root", root]));
+    let args = json!(["--root", absolute("data"), "--cache", absolute("cache")]);
+    assert_eq!(printed["mcpServers"]["file-box"]["args"], args);
 }
 
 #[test]

@@ -62,6 +62,9 @@ struct Database {
     /// Address of the database
     #[config(name = "database-url", default = "sqlite::memory:")]
     url: String,
+    /// Folder for temporary files
+    #[config(default = "cache")]
+    cache: PathBuf,
 }
 
 /// Other folders
@@ -130,6 +133,7 @@ fn main() -> Exit {
         .description("Serves the files of a directory")
         .icon(Icon::new(PIXEL))
         .setup(async |database: State<Database>| {
+            let _ = &database.cache;
             Ok::<_, Error>(Pool(format!("pool of {}", database.url)))
         })
         .run()

@@ -19,5 +19,6 @@ mod merged;
 mod noise;
 mod published;
 mod questions;
+mod recorded;
 mod server;
 mod terminal;

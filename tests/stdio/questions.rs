@@ -55,6 +55,19 @@ fn a_question_without_an_answer_says_how_to_give_one() {
 }
 
 #[test]
+fn an_answer_to_a_question_that_is_not_asked_is_named() {
+    check(
+        &["call", "book", "--answer", "z={}"],
+        1,
+        "",
+        &["(`--answer z=…` has answered no question)"],
+    );
+    let page = ["get", "link", "--answer", "page=true", "--answer", "x=1", "--answer", "y=2"];
+    let note = "note: `--answer x=…` and `--answer y=…` have answered no question\n";
+    check(&page, 0, "[user]\non the way\n", &[note]);
+}
+
+#[test]
 fn the_command_line_answers() {
     let table = r#"table={"name":"Ada","persons":2,"size":"large","remark":"late"}"#;
     check(&["call", "book", "--answer", table], 0, "Ada 2 large true Some(\"late\")\n", &[]);
@@ -82,7 +95,7 @@ fn a_required_page_has_to_be_finished_before_the_command_is_repeated() {
     let command = ["call", "buy", &argument, "--answer", "pay=true"];
     check(&command, 1, "", &advice);
     fs::write(&receipt, "").unwrap();
-    check(&command, 0, "bought\n", &[]);
+    check(&command, 0, "bought\n", &["note: `--answer pay=…` has answered no question\n"]);
     fs::remove_file(receipt).unwrap();
 }
 
@@ -177,7 +190,8 @@ fn a_person_at_the_terminal_is_asked() {
             ("Whose table it is: ", "\n"),
             ("this field is required", "Ada\n"),
             ("Persons (integer 1..=8): ", "many\n"),
-            ("`many` is not a number", "2\n"),
+            ("`many` is not a number", "0\n"),
+            ("give 1 to 8", "2\n"),
             ("(small = For two, large)", "huge\n"),
             ("`huge` is not one of small, large", "for two\n"),
             ("[Y/n]: ", "n\n"),

@@ -79,7 +79,7 @@ fn mode(item: &Item<'_>, errors: &Errors) {
     let is_async = item.function.sig.asyncness.is_some();
     match &item.keys.blocking {
         Some(blocking) if is_async && blocking.value.0 => {
-            let message = "`blocking` moves a plain `fn` to another thread, and an `async fn` waits with `.await`: remove one of the two";
+            let message = "`blocking` moves a plain `fn` to another thread, and an `async fn` waits with `.await`: remove `blocking`, and run code that blocks by `tokio::task::spawn_blocking`";
             errors.at(blocking.span(), message);
         }
         _ => {}

@@ -46,6 +46,9 @@ pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), Comman
     let text = words.client.add(&entry, "").map_err(CommandError::failure)?;
     warn_of_debug_build(&words);
     note_what_is_missing(&words, &entry, &text);
+    if let Ok(file) = words.file() {
+        eprintln!("note: the entry belongs in {}", file.display());
+    }
     print(&text);
     Ok(())
 }

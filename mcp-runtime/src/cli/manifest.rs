@@ -46,7 +46,7 @@ fn makers(snapshot: &Snapshot) -> String {
     let advice = match is_all_known {
         true => "",
         false => {
-            "  `#[data]` makes the schema of a type known at compile time, unless the type has attributes of schemars or contains itself; \
+            "  `#[data]` makes the schema of a type known at compile time, unless the type has attributes of schemars, has `#[serde(try_from)]`, or contains itself; \
              schemas of types from other crates are lazy\n"
         }
     };

@@ -18,6 +18,8 @@ mod playground;
 #[cfg(feature = "workbench")]
 mod published;
 mod questions;
+#[cfg(feature = "workbench")]
+mod record;
 mod run;
 #[cfg(feature = "workbench")]
 mod server_json;

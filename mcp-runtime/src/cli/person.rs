@@ -124,8 +124,8 @@ fn prompt(name: &str, property: &Value, is_required: bool) -> String {
     if nothing.is_empty() { prompt + ": " } else { format!("{prompt} [{nothing}]: ") }
 }
 
-/// Converts the typed text to the type of the field. Returns `None` to leave the field out. Bounds are not checked here. The server checks
-/// them, and asks again if they are exceeded.
+/// Converts the typed text to the type of the field. Returns `None` to leave the field out. Checks bounds, so that the person corrects this
+/// field only. The server checks patterns and formats, and asks for all fields again.
 fn read(text: &str, property: &Value, is_required: bool) -> Result<Option<Value>, String> {
     let kind = property["type"].as_str();
     if text.is_empty() {
@@ -151,11 +151,34 @@ fn read(text: &str, property: &Value, is_required: bool) -> Result<Option<Value>
         Some("boolean") => yes_or_no(text).ok_or("answer y or n")?.into(),
         Some("integer" | "number") => {
             let number = text.parse::<serde_json::Number>();
-            number.map_err(|_| format!("`{text}` is not a number"))?.into()
+            let number = number.map_err(|_| format!("`{text}` is not a number"))?;
+            check_bounds(number.as_f64(), &property["minimum"], &property["maximum"])?;
+            number.into()
         }
-        _ => text.into(),
+        _ => {
+            let length = text.chars().count();
+            check_bounds(Some(length as f64), &property["minLength"], &property["maxLength"])
+                .map_err(|why| format!("{why} characters"))?;
+            text.into()
+        }
     };
     Ok(Some(value))
+}
+
+/// # Errors
+/// Fails with the bounds if `size` is outside of them.
+fn check_bounds(size: Option<f64>, least: &Value, most: &Value) -> Result<(), String> {
+    let is_inside = |bound: &Value, fits: fn(&f64, &f64) -> bool| {
+        size.zip(bound.as_f64()).is_none_or(|(size, bound)| fits(&size, &bound))
+    };
+    if is_inside(least, f64::ge) && is_inside(most, f64::le) {
+        return Ok(());
+    }
+    Err(match (least, most) {
+        (Value::Null, most) => format!("give at most {most}"),
+        (least, Value::Null) => format!("give at least {least}"),
+        (least, most) => format!("give {least} to {most}"),
+    })
 }
 
 fn yes_or_no(text: &str) -> Option<bool> {

@@ -7,7 +7,6 @@ use std::{
     time::Duration,
 };
 
-use mcp_runtime_contract::suggest::nearest;
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -94,6 +93,10 @@ impl QuestionAnswers {
         self.status.ask_for_progress(&mut params);
         let result = self.rounds(client, method, params).await;
         self.status.clear();
+        // The error for a question without an answer names the unused answers itself.
+        if let (Ok(_), Some(unused)) = (&result, self.unused()) {
+            eprintln!("note: {unused}");
+        }
         result
     }
 
@@ -155,6 +158,14 @@ impl QuestionAnswers {
         if open.is_empty() { Ok(answers) } else { Err(CommandError::failure(open.join("\n"))) }
     }
 
+    /// Returns the text about answers whose questions the server has not asked.
+    fn unused(&self) -> Option<String> {
+        let unused = self.given.keys().map(|key| format!("`--answer {key}=…`"));
+        let unused: Vec<String> = unused.collect();
+        let has = if unused.len() == 1 { "has" } else { "have" };
+        (!unused.is_empty()).then(|| format!("{} {has} answered no question", unused.join(" and ")))
+    }
+
     /// Returns the error message for a question without an answer. The message says how to answer the question.
     fn unanswered(&self, key: &str, params: &Value) -> String {
         let (message, url) = (member(params, "message"), member(params, "url"));
@@ -167,10 +178,7 @@ impl QuestionAnswers {
         if is_repeated {
             return format!("the server asks `{key}` again after its `--answer`: {message}");
         }
-        let hint = match nearest(key, self.given.keys().map(String::as_str)) {
-            Some(near) => format!(" (`--answer {near}=…` has answered no question so far)"),
-            None => String::new(),
-        };
+        let hint = self.unused().map(|unused| format!(" ({unused})")).unwrap_or_default();
         let advice = match is_page(params) {
             true => {
                 format!("  {url}\nopen this page in a browser, then run the command again with")

@@ -17,7 +17,7 @@ use super::{
     show, trial,
 };
 #[cfg(feature = "workbench")]
-use super::{bundle, clients, complete, server_json};
+use super::{bundle, clients, complete, record, server_json};
 use crate::{
     builder::{Builder, CallSite},
     config::GivenValues,
@@ -118,6 +118,22 @@ static COMMANDS: &[Command] = &[
         parsed: server_json::OPTIONS,
         run: server_json::run,
     },
+    #[cfg(feature = "workbench")]
+    Command {
+        usage: "record FILE [-- ARGUMENTS]",
+        about: "serves a client on stdin and stdout, and records the session",
+        options: &[],
+        parsed: &[],
+        run: record::record,
+    },
+    #[cfg(feature = "workbench")]
+    Command {
+        usage: "replay FILE",
+        about: "plays a recorded session again, and reports what differs",
+        options: &[],
+        parsed: &[],
+        run: record::replay,
+    },
     #[cfg(feature = "playground")]
     Command {
         usage: "playground [ADDR] [--no-open]",
@@ -138,8 +154,8 @@ static COMMANDS: &[Command] = &[
 
 /// Commands of the feature `workbench`.
 #[cfg(not(feature = "workbench"))]
-const WORKBENCH: [&str; 6] =
-    ["bundle", "complete", "config", "install", "server-json", "uninstall"];
+const WORKBENCH: [&str; 8] =
+    ["bundle", "complete", "config", "install", "record", "replay", "server-json", "uninstall"];
 
 /// Command of the feature `playground`.
 #[cfg(not(feature = "playground"))]
@@ -190,7 +206,8 @@ impl Builder {
     /// The feature `workbench` adds the command `complete`, which suggests values of an argument as a client would show them, and the
     /// option `--json`, with which a command prints the result of the protocol. `config CLIENT` prints the entry for the configuration of a
     /// client, `install CLIENT` adds it to the client's file, and `uninstall CLIENT` removes it. `bundle` puts the program into a file that
-    /// clients install, and `server-json` prints the entry for the MCP Registry.
+    /// clients install, and `server-json` prints the entry for the MCP Registry. `record FILE` writes a session to a file, and `replay FILE`
+    /// plays it again and reports differences.
     ///
     /// The feature `playground` adds the command `playground`, which serves the server and a page that tries it out at a free port, and opens
     /// the page in the browser. With `--no-open` it prints the URL only.

@@ -1,6 +1,8 @@
 //! Options of the command line that fields of structs with `#[config]` declare.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "workbench")]
+use std::path::Path;
 
 use lexopt::Parser;
 
@@ -189,6 +191,11 @@ impl EntryOptions {
                 None => variable(&view.variable).map(|text| view.all_absolute(&text)),
             };
             if text.is_none() && !field.is_required {
+                // A client starts the server in a folder of its own.
+                if field.is_path && field.default.is_some_and(|path| Path::new(path).is_relative())
+                {
+                    args.extend(view.words(field.default.unwrap_or_default()));
+                }
                 continue;
             }
             let about = if field.about.is_empty() { field.option } else { field.about };

@@ -102,6 +102,9 @@ async fn result_of(
             let given = arguments::for_prompt(prompt, given)?;
             answers.call(client, "prompts/get", json!({ "name": target, "arguments": given })).await
         }
+        Trial::Read if everything.resources.is_empty() && everything.templates.is_empty() => {
+            Err(CommandError::usage(format!("unknown resource `{target}`: this server has none")))
+        }
         Trial::Read => answers.call(client, "resources/read", json!({ "uri": target })).await,
     }
 }

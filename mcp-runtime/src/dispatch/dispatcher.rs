@@ -200,8 +200,7 @@ impl Dispatcher {
             Err(error) => return Dispatched::Ready(Err(error)),
         };
         let Some(argument) = entry.arguments().iter().find(|known| known.name == argument) else {
-            let text = format!("`{}` has no argument `{}`", entry.name, shown(argument));
-            return Dispatched::failed(ErrorKind::InvalidParams, text);
+            return Dispatched::failed(ErrorKind::InvalidParams, unknown_argument(entry, argument));
         };
         let values: Vec<String> = match argument.completer {
             Some(Completer::Function(identity)) => {
@@ -283,6 +282,16 @@ fn unknown_item<'a>(what: &str, name: &str, seen: impl Iterator<Item = &'a Arc<E
     match nearest(name, seen.map(|entry| &*entry.name)) {
         Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
         None => format!("unknown {what} `{name}`"),
+    }
+}
+
+#[cold]
+fn unknown_argument(entry: &Entry, name: &str) -> String {
+    let name = shown(name);
+    let text = format!("`{}` has no argument `{name}`", entry.name);
+    match nearest(name, entry.arguments().iter().map(|known| &*known.name)) {
+        Some(near) => format!("{text}; did you mean `{near}`?"),
+        None => text,
     }
 }
 

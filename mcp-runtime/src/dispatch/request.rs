@@ -55,7 +55,15 @@ impl Reference<'_> {
     pub(super) fn find<'s>(&self, snapshot: &'s Snapshot) -> Result<&'s Arc<Entry>, Error> {
         match self {
             Self::Prompt(name) => snapshot.find(ListKind::Prompts, name).ok_or_else(|| {
-                Error::invalid_params(format_args!("unknown prompt `{}`", shown(name)))
+                let text = format!("unknown prompt `{}`", shown(name));
+                let templates = snapshot.list(ListKind::Templates);
+                Error::invalid_params(match templates.iter().find(|entry| entry.name == *name) {
+                    Some(template) => format!(
+                        "{text}; the template of this name is completed by its URI `{}`",
+                        template.key()
+                    ),
+                    None => text,
+                })
             }),
             Self::Resource(uri) => snapshot
                 .find(ListKind::Templates, uri)

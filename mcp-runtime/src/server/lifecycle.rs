@@ -1,7 +1,11 @@
 //! Start and stop of a server that has passed its checks.
 
+#[cfg(feature = "auth")]
+use core::net::IpAddr;
 use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
+#[cfg(feature = "auth")]
+use super::HttpSettings;
 use super::Identity;
 use crate::{
     ask::{RoundStates, StateSettings},
@@ -100,6 +104,24 @@ impl Server {
     #[cfg(test)]
     pub(crate) fn handle(&self) -> Handle {
         self.catalog.handle()
+    }
+
+    /// Prepares the authorization server in this program, if there is one. `bound` is the address that the server listens on, if it is known.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be opened, or has records that cannot be read.
+    #[cfg(feature = "auth")]
+    pub(crate) async fn open_authorization(
+        &mut self,
+        settings: &HttpSettings,
+        bound: Option<IpAddr>,
+    ) -> Result<(), ServeError> {
+        let Some(protected) = &settings.protected else { return Ok(()) };
+        self.open_store().await?;
+        let name = self.identity.title.as_ref().unwrap_or(&self.identity.name);
+        let tally = &self.catalog.tally;
+        let opened = protected.open(name, &settings.path, bound, tally, self.store.as_ref()).await;
+        opened.map_err(ServeError::Auth)
     }
 
     /// Opens the store that the author or the environment has set, unless it is open already. Requests to a shared store are counted from then on.

@@ -225,7 +225,16 @@ impl TestClient {
     /// # Errors
     /// Fails if the server cannot be built or started.
     pub async fn bare(server: Builder) -> Result<Self, ServeError> {
-        Ok(Self::to(server.build()?.start().await?))
+        #[cfg(feature = "auth")]
+        let server = {
+            let settings = server.http.clone();
+            let mut server = server.build()?;
+            server.open_authorization(&settings, None).await?;
+            server
+        };
+        #[cfg(not(feature = "auth"))]
+        let server = server.build()?;
+        Ok(Self::to(server.start().await?))
     }
 
     fn to(started: Started) -> Self {

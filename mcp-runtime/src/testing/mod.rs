@@ -5,6 +5,7 @@
 //! | [`TestClient`] | the results of requests |
 //! | [`assert_builds!`] | that the server can be built, without starting it |
 //! | [`assert_contract!`] (feature `contract`) | that the server still keeps the contract in its lock file |
+//! | [`assert_replays!`] (feature `workbench`) | that the server answers as in a recorded session |
 //! | [`store_suite!`] (feature `store-suite`) | that a [store](crate::store::Store) of your own does what the server relies on |
 //! | [`FaultyStore`] (feature `store-suite`) | answers that clients get while a store delays, fails or repeats a request |
 //!
@@ -36,7 +37,7 @@
 //! ```
 //!
 #![cfg_attr(
-    not(all(feature = "contract", feature = "store-suite")),
+    not(all(feature = "contract", feature = "store-suite", feature = "workbench")),
     doc = include_str!("../../docs/links.md")
 )]
 
@@ -51,6 +52,10 @@ pub(crate) mod contract;
 #[cfg(feature = "store-suite")]
 mod faulty_store;
 mod operations;
+#[cfg(feature = "workbench")]
+#[allow(missing_docs, reason = "public only for generated code")]
+#[macro_use]
+pub(crate) mod replay;
 mod results;
 #[cfg(feature = "store-suite")]
 #[doc(hidden)]
@@ -72,6 +77,9 @@ pub use __assert_builds as assert_builds;
 #[cfg(feature = "contract")] // cargo add --dev mcp-runtime --features contract
 #[doc(inline)]
 pub use __assert_contract as assert_contract;
+#[cfg(feature = "workbench")] // cargo add --dev mcp-runtime --features workbench
+#[doc(inline)]
+pub use __assert_replays as assert_replays;
 #[cfg(feature = "store-suite")] // cargo add --dev mcp-runtime --features store-suite
 #[doc(inline)]
 pub use __store_suite as store_suite;

@@ -139,7 +139,8 @@ both_eras! {
         let prompt = |name: &str| json!({ "type": "ref/prompt", "name": name });
         for (params, code, text) in [
             (params(prompt("visti"), "town", ""), -32602, "unknown prompt `visti`"),
-            (params(prompt("visit"), "twon", ""), -32602, "`visit` has no argument `twon`"),
+            (params(prompt("town"), "town", ""), -32602, "unknown prompt `town`; the template of this name is completed by its URI `towns://{town}/{shade}{?brief}`"),
+            (params(prompt("visit"), "twon", ""), -32602, "`visit` has no argument `twon`; did you mean `town`?"),
             (params(json!({ "type": "ref/resource", "uri": "no://x" }), "town", ""), -32602, "no template is or matches `no://x`"),
             (params(json!({ "type": "ref/tool", "name": "x" }), "town", ""), -32602, "`ref.type` is `ref/prompt` or `ref/resource`, not `ref/tool`"),
             (params(prompt("visit"), "place", "!"), -32603, "mcp-runtime-testing typed nonsense"),

@@ -156,7 +156,7 @@ impl Logins {
     async fn load(&self) -> Result<()> {
         if !self.0.journal.has_started() {
             return Err(Error::internal(
-                "the server has not started, so its logins are not known yet",
+                "the logins are not known: the server has not started, or it serves stdio, where nobody logs in",
             ));
         }
         self.0.load().await.map_err(Error::internal)

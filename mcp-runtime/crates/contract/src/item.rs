@@ -150,7 +150,10 @@ impl ItemComparison<'_> {
                 ("scopes", true) => self.change(
                     ChangeClass::Breaking,
                     format!("needs a token that grants `{name}` now, and refuses others"),
-                    Some("let a scope that callers already have imply it (`.implies(…)`), or keep the old scopes"),
+                    Some(match was.is_empty() {
+                        true => "leave the item open to all callers, or tell them that they need such a token",
+                        false => "let a scope that callers already have imply it (`.implies(…)`), or keep the old scopes",
+                    }),
                 ),
                 ("scopes", false) => {
                     let text = format!("does not need a token that grants `{name}` any more");
@@ -311,7 +314,7 @@ fn advice(usage: SchemaUse, remedy: &Remedy, path: &ValuePath) -> Option<String>
         Remedy::MakeOptional if in_struct => {
             "make it an `Option`, or give it `#[serde(default)]`".to_owned()
         }
-        Remedy::MakeOptional => "make it an `Option`, or give it `#[arg(default = …)]`".to_owned(),
+        Remedy::MakeOptional => "make it an `Option`, or give it `#[arg(default = …)]`, or `#[serde(default)]` in a struct with `#[data]`".to_owned(),
         Remedy::LeaveOpen if path == &ValuePath::default() => {
             "keep `lenient`: clients may send undeclared arguments".to_owned()
         }

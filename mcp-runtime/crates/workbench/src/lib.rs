@@ -1,4 +1,4 @@
-//! Files that tell MCP clients about a server: their configuration files, bundles, and entries of the registry.
+//! Parts of the commands for authors of servers: configuration files of MCP clients, bundles, entries of the registry, and recorded sessions.
 //!
 //! ```
 //! use mcp_runtime_workbench::{ClientApp, Launch, ServerEntry};
@@ -10,6 +10,8 @@
 //! assert!(text.contains(r#""command": "/opt/notes""#));
 //! ```
 
+// Recorded sessions have the form of `transcript`. `redaction` removes secrets from them, and `comparison` compares them with new ones.
+//
 // Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` what they are told about a server. `edit`
 // changes a file of one of the three forms.
 //
@@ -18,28 +20,34 @@
 
 mod bundle;
 mod client_app;
+mod comparison;
 mod edit;
 mod entry;
 mod json_file;
 mod mcpb;
 mod place;
+mod redaction;
 mod registry_name;
 mod server_json;
 mod setting;
 mod toml_file;
+mod transcript;
 mod yaml_file;
 
 pub use bundle::{Bundle, BundleIcon, BundlePlatform, BundledPrompt, BundledTool};
 pub use client_app::ClientApp;
+pub use comparison::{Comparison, Difference};
 pub use edit::difference;
 pub use entry::{EditError, Launch, ServerEntry, Variable, VariableValue};
 pub use mcpb::ArchiveError;
 pub use place::{Home, Scope};
+pub use redaction::{REMOVED, Redaction};
 pub use registry_name::{ReadmeProblem, RegistryName, RegistryNameError};
 pub use server_json::{
     EntryProblem, RegistryEntry, RegistryIcon, RegistryTarget, SourceRepository,
 };
 pub use setting::{Setting, SettingKind};
+pub use transcript::{Sender, Transcript, TranscriptError, TranscriptLine, recorded};
 
 #[cfg(test)]
 mod tests;

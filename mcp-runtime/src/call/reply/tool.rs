@@ -52,7 +52,7 @@ pub struct OutputSchemaSource {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not something a tool can return",
     label = "cannot become a tool's result",
-    note = "lists and types of your own go out as JSON: write `Json<Vec<String>>`, or `Json<YourType>` with `#[data]` on the type",
+    note = "types of your own go out as JSON: write `Json<YourType>` with `#[data]` on the type; a list is a field of such a type, because older clients get `Json<Vec<String>>` only as text",
     note = "a tool returns `()`, text, numbers, `bool`, `Json<T>`, `Image`, `Audio`, `ResourceLink`, `Embedded`, `Content`, `Vec<Content>`, an `Option`, a tuple or a `Result` of those"
 )]
 pub trait ToolReply: Sized {

@@ -133,14 +133,7 @@ impl HttpService {
             return Err(ServeError::Auth(why.clone()));
         }
         #[cfg(feature = "auth")]
-        if let Some(protected) = &settings.protected {
-            server.open_store().await?;
-            let name = server.identity.title.as_ref().unwrap_or(&server.identity.name);
-            let tally = &server.catalog.tally;
-            let opened =
-                protected.open(name, &settings.path, bound, tally, server.store.as_ref()).await;
-            opened.map_err(ServeError::Auth)?;
-        }
+        server.open_authorization(&settings, bound).await?;
         let endpoint = Endpoint::new(server.start().await?, settings, bound);
         shared_requests::share(&endpoint);
         Ok(Self { endpoint, states: Arc::default() })

@@ -1,0 +1,228 @@
+//! Comparison of the messages of a recorded session with those of a new one.
+
+use std::{collections::HashMap, fmt};
+
+use serde_json::Value;
+
+use crate::redaction::REMOVED;
+
+/// Members of the protocol whose values the server chooses anew in each session.
+const CHOSEN: [&str; 6] =
+    ["requestState", "taskId", "createdAt", "lastUpdatedAt", "nextCursor", "elicitationId"];
+
+/// Members with texts of the author, in which nothing of the protocol is.
+const OF_THE_AUTHOR: [&str; 5] =
+    ["structuredContent", "content", "contents", "messages", "requestedSchema"];
+
+/// Longest text of a value in a report, in characters.
+const LONGEST: usize = 200;
+
+/// Difference between a recorded value and a new one.
+#[derive(Debug, PartialEq)]
+pub struct Difference {
+    /// Place in the message, such as `result.content[0].text`. Empty for the whole message.
+    pub path: String,
+    /// Recorded value. `None` if there was none.
+    pub was: Option<Value>,
+    /// New value. `None` if there is none.
+    pub is: Option<Value>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |value: &Value| {
+            let text = value.to_string();
+            let short: String = text.chars().take(LONGEST).collect();
+            if short.len() < text.len() { short + "…" } else { text }
+        };
+        let path = if self.path.is_empty() { "the message" } else { &self.path };
+        match (&self.was, &self.is) {
+            (Some(was), Some(is)) => write!(f, "`{path}` was {}, and is {}", text(was), text(is)),
+            (Some(was), None) => write!(f, "`{path}` was {}, and is missing", text(was)),
+            (None, is) => {
+                write!(f, "`{path}` is new: {}", is.as_ref().map(text).unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// Comparison of two sessions. It knows the values that both servers have chosen for the same thing, such as the id of a task.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    /// New texts by the recorded ones.
+    chosen: HashMap<String, String>,
+    /// New ids of requests of the server, by the recorded ones as JSON.
+    ids: HashMap<String, Value>,
+}
+
+impl Comparison {
+    /// Replaces what the recorded server has chosen in a message of the client by what the new server has chosen.
+    pub fn translate(&self, message: &mut Value) {
+        let is_response = message.get("method").is_none();
+        if let Some(id) = message.get_mut("id").filter(|_| is_response)
+            && let Some(new) = self.ids.get(&id.to_string())
+        {
+            *id = new.clone();
+        }
+        self.translate_texts(message);
+    }
+
+    fn translate_texts(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Some(new) = self.chosen.get(text) {
+                    text.clone_from(new);
+                }
+            }
+            Value::Array(values) => values.iter_mut().for_each(|value| self.translate_texts(value)),
+            Value::Object(members) => {
+                members.values_mut().for_each(|value| self.translate_texts(value));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Compares a message of the server with the recorded one. Values that each server chooses itself are no differences, nor is the version
+    /// of the server. A recorded text with [`REMOVED`] in it stands for all texts that have something in this place.
+    pub fn compare(&mut self, was: &Value, is: &Value) -> Vec<Difference> {
+        let mut differences = Vec::new();
+        self.compare_at("", (was, is), true, &mut differences);
+        differences
+    }
+
+    fn compare_at(
+        &mut self,
+        path: &str,
+        (was, is): (&Value, &Value),
+        is_of_protocol: bool,
+        differences: &mut Vec<Difference>,
+    ) {
+        let difference = |was: Option<&Value>, is: Option<&Value>, path: String| Difference {
+            path,
+            was: was.cloned(),
+            is: is.cloned(),
+        };
+        match (was, is) {
+            (Value::Object(was), Value::Object(is)) => {
+                let is_request = was.contains_key("method") && is.contains_key("method");
+                for (name, old) in was {
+                    let path =
+                        if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                    let Some(new) = is.get(name) else {
+                        differences.push(difference(Some(old), None, path));
+                        continue;
+                    };
+                    match (&**name, old, new) {
+                        ("id", ..) if is_request && path == "id" => {
+                            self.ids.insert(old.to_string(), new.clone());
+                        }
+                        ("version", Value::String(_), Value::String(_))
+                            if path.ends_with("serverInfo.version") => {}
+                        (name, Value::String(old), Value::String(new))
+                            if is_of_protocol && CHOSEN.contains(&name) =>
+                        {
+                            self.chosen.insert(old.clone(), new.clone());
+                        }
+                        _ => {
+                            let is_of_protocol =
+                                is_of_protocol && !OF_THE_AUTHOR.contains(&&**name);
+                            self.compare_at(&path, (old, new), is_of_protocol, differences);
+                        }
+                    }
+                }
+                for (name, new) in is.iter().filter(|(name, _)| !was.contains_key(*name)) {
+                    let path =
+                        if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                    differences.push(difference(None, Some(new), path));
+                }
+            }
+            (Value::Array(was), Value::Array(is)) => {
+                for at in 0..was.len().max(is.len()) {
+                    let path = format!("{path}[{at}]");
+                    match (was.get(at), is.get(at)) {
+                        (Some(was), Some(is)) => {
+                            self.compare_at(&path, (was, is), is_of_protocol, differences);
+                        }
+                        (was, is) => differences.push(difference(was, is, path)),
+                    }
+                }
+            }
+            (Value::String(was), _) if was == REMOVED => {}
+            (Value::String(was), Value::String(is)) if was.contains(REMOVED) && fits(was, is) => {}
+            (Value::String(was), Value::String(is)) if self.chosen.get(was) == Some(is) => {}
+            _ if was == is => {}
+            _ => differences.push(difference(Some(was), Some(is), path.to_owned())),
+        }
+    }
+}
+
+/// Returns whether a text has the parts of `pattern` between its removed places, in their order.
+fn fits(pattern: &str, text: &str) -> bool {
+    let parts: Vec<&str> = pattern.split(REMOVED).collect();
+    let [first, parts @ .., last] = &parts[..] else { return pattern == text };
+    let Some(mut rest) = text.strip_prefix(first).and_then(|rest| rest.strip_suffix(last)) else {
+        return false;
+    };
+    parts.iter().all(|part| match rest.find(part) {
+        Some(at) => {
+            rest = &rest[at + part.len()..];
+            true
+        }
+        None => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn told(was: &Value, is: &Value) -> Vec<String> {
+        Comparison::default().compare(was, is).iter().map(Difference::to_string).collect()
+    }
+
+    #[test]
+    fn each_difference_has_its_place() {
+        let was = json!({ "id": 1, "result": { "content": [{ "text": "5" }], "old": true } });
+        let is = json!({ "id": 1, "result": { "content": [{ "text": "6" }, 7], "new": null } });
+        let expected = [
+            "`result.content[0].text` was \"5\", and is \"6\"",
+            "`result.content[1]` is new: 7",
+            "`result.old` was true, and is missing",
+            "`result.new` is new: null",
+        ];
+        assert_eq!(told(&was, &is), expected);
+        assert_eq!(told(&was, &was), [""; 0]);
+        assert_eq!(told(&json!([]), &json!({})), ["`the message` was [], and is {}"]);
+    }
+
+    #[test]
+    fn values_that_a_server_chooses_are_translated_for_the_client() {
+        let mut comparison = Comparison::default();
+        let was = json!({ "id": 2, "result": { "taskId": "a", "serverInfo": { "version": "1" } } });
+        let is = json!({ "id": 2, "result": { "taskId": "b", "serverInfo": { "version": "2" } } });
+        assert_eq!(comparison.compare(&was, &is), []);
+        let asks = |id: Value| json!({ "id": id, "method": "elicitation/create" });
+        assert_eq!(comparison.compare(&asks(json!("x1")), &asks(json!("y1"))), []);
+        let mut message = json!({ "id": 3, "method": "tasks/get", "params": { "taskId": "a" } });
+        comparison.translate(&mut message);
+        assert_eq!(message["params"]["taskId"], "b");
+        let mut answer = json!({ "id": "x1", "result": {} });
+        comparison.translate(&mut answer);
+        assert_eq!(answer["id"], "y1");
+        // The same name in the content of the author is compared.
+        let of = |id: &str| json!({ "structuredContent": { "taskId": id } });
+        assert_eq!(comparison.compare(&of("a"), &of("b")), []);
+        assert_eq!(comparison.compare(&of("c"), &of("d")).len(), 1);
+    }
+
+    #[test]
+    fn removed_texts_stand_for_all_texts() {
+        assert_eq!(told(&json!(["<removed>", "<removed>"]), &json!([5, "x"])), [""; 0]);
+        assert!(fits("a <removed> c <removed>", "a b c d"));
+        assert!(!fits("a <removed> c", "a b d"));
+        assert!(!fits("ab<removed>bc", "abc"));
+    }
+}

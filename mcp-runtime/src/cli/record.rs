@@ -1,0 +1,169 @@
+//! The commands `record`, which writes a session with this server to a file, and `replay`, which plays such a file against this build.
+
+use std::{
+    env,
+    fs::{File, OpenOptions},
+    io::{self, BufRead as _, BufReader, Read, Write},
+    path::Path,
+    process::{Child, Command, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
+
+use mcp_runtime_workbench::{REMOVED, Redaction, Sender, Transcript, recorded};
+
+use super::{
+    command::{CommandWords, apart},
+    exit::{CommandError, CommandOutput},
+    settings::{EntryOptions, EntryVariable},
+};
+use crate::{builder::Builder, testing::replay};
+
+/// Serves a client over stdio by a process of its own, and writes both sides of the session to a file.
+pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
+    let mut words = given.words.into_iter();
+    let path = words.next().unwrap_or_default();
+    let words: Vec<String> = match words.next() {
+        Some(end) if end == "--" => words.collect(),
+        None => Vec::new(),
+        Some(word) => {
+            return Err(CommandError::usage(format!(
+                "`record` takes one argument, and not `{word}`; arguments of the server follow `--`"
+            )));
+        }
+    };
+    let options = EntryOptions::of(&builder)?;
+    let recording = Arc::new(Recording {
+        file: Mutex::new(create(&path)?),
+        redaction: Redaction::new(secrets(&options.variables)),
+    });
+    recording.comment(&format!("{} {}", builder.identity.name, builder.identity.version));
+    drop(builder);
+    let mut server = start(options, words).map_err(CommandError::failure)?;
+    eprintln!("the session is recorded in {path}; secrets are removed as far as they are known");
+    recording.pass_all(&mut server);
+    let status = server.wait().map_err(CommandError::failure)?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(CommandError::failure(format_args!("the server has ended: {status}"))),
+    }
+}
+
+/// Creates a file that only its owner can read, because a session may contain private data.
+fn create(path: &str) -> Result<File, CommandError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map_err(|why| {
+        CommandError::failure(match why.kind() {
+            io::ErrorKind::AlreadyExists => {
+                format!("{path} exists already: remove it, or name another file")
+            }
+            _ => format!("{path}: {why}"),
+        })
+    })
+}
+
+/// Returns the texts of all secrets. The variable of a list has several, with commas between them.
+fn secrets(variables: &[EntryVariable]) -> Vec<String> {
+    let secrets = variables.iter().filter(|variable| variable.is_secret);
+    let texts = secrets.filter_map(|variable| variable.text.as_deref());
+    let all = texts.flat_map(|text| text.split(',').map(str::trim).chain([text]));
+    all.map(str::to_owned).collect()
+}
+
+/// Starts this program as a server on stdio, with the same settings.
+fn start(options: EntryOptions, words: Vec<String>) -> io::Result<Child> {
+    let mut command = Command::new(env::current_exe()?);
+    command.args(options.args).args(words);
+    for EntryVariable { name, text, .. } in options.variables {
+        command.envs(text.map(|text| (name, text)));
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
+}
+
+struct Recording {
+    file: Mutex<File>,
+    redaction: Redaction,
+}
+
+impl Recording {
+    fn write(&self, text: &str) {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        // The session is more important than its recording.
+        if let Err(why) = file.write_all(text.as_bytes()) {
+            eprintln!("the session cannot be recorded: {why}");
+        }
+    }
+
+    fn comment(&self, text: &str) {
+        self.write(&format!("{}\n", serde_json::json!({ "#": text })));
+    }
+
+    /// Passes all messages between the client and the server on, until the server closes its side. The file has a message before its
+    /// receiver has it, so the order in the file is that of the session.
+    fn pass_all(self: Arc<Self>, server: &mut Child) {
+        if let Some(input) = server.stdin.take() {
+            let recording = self.clone();
+            // The thread ends with the process, because the client may keep its side open after the server has ended.
+            thread::spawn(move || recording.pass(Sender::Client, io::stdin(), input));
+        }
+        if let Some(output) = server.stdout.take() {
+            self.pass(Sender::Server, output, io::stdout());
+        }
+    }
+
+    /// Passes lines on until one side is closed. Then drops `to`, so that its reader sees the end.
+    fn pass(&self, sender: Sender, from: impl Read, mut to: impl Write) {
+        let mut from = BufReader::new(from);
+        let mut line = Vec::new();
+        while let Ok(1..) = from.read_until(b'\n', &mut line) {
+            let message = line.trim_ascii_end();
+            if !message.is_empty() {
+                self.write(&recorded(sender, message, &self.redaction));
+            }
+            if to.write_all(&line).and_then(|()| to.flush()).is_err() {
+                break;
+            }
+            line.clear();
+        }
+    }
+}
+
+/// Plays a recorded session against this server, and prints the differences.
+pub(super) fn replay(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
+    apart(Box::new(move |_| Box::pin(replayed(builder, given))))
+}
+
+async fn replayed(builder: Builder, given: CommandWords) -> Result<CommandOutput, CommandError> {
+    let path = given.words.first().map(String::as_str).unwrap_or_default();
+    let transcript = replay::read(Path::new(path)).map_err(CommandError::failure)?;
+    let differences = replay::replay(builder, &transcript).await.map_err(CommandError::failure)?;
+    let aside = removed(&transcript);
+    let count = transcript.lines.len();
+    if differences.is_empty() {
+        let text = format!("the server answers as recorded ({count} messages)\n");
+        return Ok(CommandOutput { aside, ..text.into() });
+    }
+    let word = if differences.len() == 1 { "difference" } else { "differences" };
+    let end = Err(CommandError::failure(format_args!(
+        "{} {word} in {count} messages",
+        differences.len()
+    )));
+    Ok(CommandOutput { text: differences.join("\n") + "\n", aside, end })
+}
+
+/// Returns the note about messages of the client that lack a secret.
+fn removed(transcript: &Transcript) -> String {
+    let lines = transcript.lines.iter().filter(|line| line.sender == Sender::Client);
+    let lines = lines.filter(|line| line.message.to_string().contains(REMOVED));
+    let numbers: Vec<String> = lines.map(|line| line.number.to_string()).collect();
+    match &numbers[..] {
+        [] => String::new(),
+        numbers => format!(
+            "note: the client sends `{REMOVED}` in place of a secret in line {}: write a value for the test there\n",
+            numbers.join(", ")
+        ),
+    }
+}

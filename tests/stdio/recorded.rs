@@ -1,0 +1,228 @@
+//! The commands `record` and `replay`.
+
+use std::{
+    env, fs,
+    path::PathBuf,
+    process::{self, Command, Output},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use mcp_runtime::{prelude::*, testing::assert_replays};
+use serde_json::{Value, json};
+
+use crate::server::{Server, call, fixture, prepared, request, text_of};
+
+/// File of a recorded session, which is removed at the end of the test.
+struct Recorded(PathBuf);
+
+impl Recorded {
+    fn new() -> Self {
+        static FILES: AtomicUsize = AtomicUsize::new(0);
+        let number = FILES.fetch_add(1, Ordering::Relaxed);
+        Self(env::temp_dir().join(format!("mcp-recorded-{}-{number}.jsonl", process::id())))
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(&self.0).expect("the file of the session")
+    }
+
+    /// Writes another text in place of a part of the file.
+    #[track_caller]
+    fn edit(&self, old: &str, new: &str) {
+        let text = self.text();
+        assert!(text.contains(old), "{text}");
+        fs::write(&self.0, text.replace(old, new)).expect("the file is writable");
+    }
+
+    /// Starts a server that records.
+    fn server(&self, mut command: Command) -> Server {
+        command.arg("record").arg(&self.0);
+        Server::start_as(command)
+    }
+
+    /// Records a session of the fixture.
+    fn record(&self, session: impl FnOnce(&mut Server)) {
+        let mut server = self.server(fixture());
+        session(&mut server);
+        let ended = server.finish();
+        assert!(ended.status.success(), "{}", ended.stderr);
+        assert!(ended.stderr.contains("the session is recorded in "), "{}", ended.stderr);
+    }
+
+    /// Replays the file. Returns stdout.
+    #[track_caller]
+    fn replay(&self, status: i32) -> String {
+        let output = self.replayed();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let stdout = String::from_utf8(output.stdout).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(status), "{stdout}{stderr}{}", self.text());
+        stdout
+    }
+
+    fn replayed(&self) -> Output {
+        fixture().arg("replay").arg(&self.0).output().expect("the fixture starts")
+    }
+}
+
+impl Drop for Recorded {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn initialize(capabilities: Value) -> [Value; 2] {
+    let client = json!({ "name": "test", "version": "1" });
+    let params = json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities, "clientInfo": client });
+    [
+        json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+    ]
+}
+
+#[test]
+fn a_recorded_session_is_replayed_and_differences_are_reported() {
+    let file = Recorded::new();
+    file.record(|server| {
+        assert_eq!(server.ask("a", "echo", json!({ "text": "one" })), "one");
+        server.write(b"no message\n");
+        server.send(&request("b", "tools/list", json!({})));
+        server.response("b");
+        assert_eq!(server.ask("c", "echo", json!({ "text": "two" })), "two");
+    });
+    assert_eq!(file.text().lines().count(), 9, "{}", file.text());
+    assert_eq!(file.replay(0), "the server answers as recorded (8 messages)\n");
+
+    file.edit(r#""text":"one","type":"text""#, r#""text":"once","type":"text""#);
+    let told = file.replay(1);
+    let expected = "line 3: the response to \"a\" (`tools/call`): `result.content[0].text` was \"once\", and is \"one\"\n";
+    assert_eq!(told, expected);
+    file.edit(r#""text":"once","type":"text""#, r#""text":"<removed>","type":"text""#);
+    file.replay(0);
+}
+
+#[test]
+fn missing_and_additional_messages_are_differences() {
+    let file = Recorded::new();
+    file.record(|server| {
+        server.ask("a", "echo", json!({ "text": "one" }));
+    });
+    let answer = file.text().lines().last().expect("a line").to_owned();
+    file.edit(&answer, "");
+    let told = file.replay(1);
+    assert!(
+        told.starts_with("not in the recording: the response to \"a\" (`tools/call`): {"),
+        "{told}"
+    );
+    file.edit("\"a\"", "\"b\"");
+    let request = file.text();
+    fs::write(&file.0, format!("{request}{answer}\n")).unwrap();
+    let told = file.replay(1);
+    assert!(told.contains(": the response to \"a\" is missing\n"), "{told}");
+}
+
+/// The ids of requests of the server, states and ids of tasks are others in each session.
+#[test]
+fn questions_and_tasks_are_replayed() {
+    let table = json!({ "name": "Ada", "persons": 2, "size": "large" });
+    let legacy = Recorded::new();
+    legacy.record(|server| {
+        initialize(json!({ "elicitation": {} })).iter().for_each(|message| server.send(message));
+        server.response(0);
+        let params = json!({ "name": "book", "arguments": {} });
+        server
+            .send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }));
+        let question = server.message().expect("a question");
+        let answer = json!({ "action": "accept", "content": table });
+        server.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer }));
+        assert_eq!(text_of(&server.response(1)), "Ada 2 large true None");
+    });
+    legacy.replay(0);
+
+    let modern = Recorded::new();
+    modern.record(|server| {
+        let mut book = call(1, "book", json!({}));
+        book["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+            json!({ "elicitation": { "form": {} } });
+        server.send(&book);
+        let asked = server.response(1);
+        book["id"] = json!(2);
+        book["params"]["requestState"] = asked["result"]["requestState"].clone();
+        let answer = json!({ "action": "accept", "content": table });
+        book["params"]["inputResponses"] = json!({ "table": answer });
+        server.send(&book);
+        assert_eq!(text_of(&server.response(2)), "Ada 2 large true None");
+    });
+    modern.replay(0);
+}
+
+#[test]
+fn secrets_are_not_recorded() {
+    let file = Recorded::new();
+    let mut command = prepared(Command::new(env!("CARGO_BIN_EXE_configured-fixture")));
+    command.args(["--api-key", "hunter22hunter22", "--root", "/srv", "--extension", "md"]);
+    let mut server = file.server(command);
+    let secrets = json!({ "password": "open", "note": "the key is hunter22hunter22" });
+    server.send(&call("a", "values", secrets));
+    server.response("a");
+    assert_eq!(
+        server.ask("b", "values", json!({})),
+        "/srv 16 5 false none [\"md\"] pool of sqlite::memory:"
+    );
+    assert!(server.finish().status.success());
+    let text = file.text();
+    assert!(!text.contains("hunter22") && !text.contains("open"), "{text}");
+    assert!(text.contains("\"password\":\"<removed>\""), "{text}");
+    assert!(text.contains("the key is <removed>"), "{text}");
+    let replay = fixture().arg("replay").arg(&file.0).output().expect("the fixture starts");
+    let stderr = String::from_utf8_lossy(&replay.stderr);
+    assert!(
+        stderr.contains("note: the client sends `<removed>` in place of a secret in line 2:"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn record_and_replay_explain_wrong_words() {
+    let file = Recorded::new();
+    fs::write(&file.0, "").unwrap();
+    let path = file.0.to_str().expect("a path of a test");
+    for (arguments, status, part) in [
+        (&["record"][..], 2, "`record` needs an argument: `record FILE [-- ARGUMENTS]`"),
+        (&["record", "a", "b"], 2, "arguments of the server follow `--`"),
+        (&["record", path], 1, "exists already: remove it, or name another file"),
+        (&["record", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
+        (&["replay", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
+        (&["replay", path], 1, "the file has no message of a client"),
+    ] {
+        let output = fixture().args(arguments).output().expect("the fixture starts");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{stderr}");
+        assert!(stderr.contains(part), "{stderr}");
+    }
+}
+
+/// Adds two numbers.
+#[tool(group = "recorded")]
+fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+#[test]
+fn a_recorded_session_is_a_test() {
+    let file = Recorded::new();
+    let server = || mcp_runtime::server!(group = "recorded");
+    let add = call(1, "add", json!({ "a": 2, "b": 3 }));
+    let answer = |text: &str| {
+        let result = json!({ "content": [{ "type": "text", "text": text }], "_meta": "<removed>", "resultType": "complete" });
+        json!({ "server": { "jsonrpc": "2.0", "id": 1, "result": result } })
+    };
+    let write = |text: &str| {
+        fs::write(&file.0, format!("{}\n{}\n", json!({ "client": add }), answer(text))).unwrap();
+    };
+    write("5");
+    assert_replays!(server(), &file.0);
+    write("6");
+    let failed = std::panic::catch_unwind(|| assert_replays!(server(), &file.0)).unwrap_err();
+    let told = failed.downcast_ref::<String>().expect("a text");
+    assert!(told.ends_with("`result.content[0].text` was \"6\", and is \"5\""), "{told}");
+}
