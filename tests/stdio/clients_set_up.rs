@@ -1,73 +1,10 @@
 //! The commands `config`, `install` and `uninstall`, with the files of a home folder of their own.
 
-use std::{
-    env, fs,
-    path::{Path, PathBuf},
-    process::{self, Output},
-    sync::atomic::{AtomicUsize, Ordering},
-};
+use std::{fs, path::Path};
 
 use serde_json::{Value, json};
 
-use crate::server::fixture;
-
-/// Home folder, in which the commands also run.
-struct HomeFolder(PathBuf);
-
-impl HomeFolder {
-    fn new() -> Self {
-        static FOLDERS: AtomicUsize = AtomicUsize::new(0);
-        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
-        let folder = env::temp_dir().join(format!("mcp-home-{}-{number}", process::id()));
-        fs::create_dir_all(&folder).expect("a folder");
-        Self(folder.canonicalize().expect("the folder"))
-    }
-
-    fn path(&self, file: &str) -> PathBuf {
-        self.0.join(file)
-    }
-
-    fn write(&self, file: &str, text: &str) {
-        let path = self.path(file);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("the folder is writable");
-        fs::write(path, text).expect("the folder is writable");
-    }
-
-    fn text(&self, file: &str) -> String {
-        fs::read_to_string(self.path(file)).unwrap_or_else(|why| panic!("{file}: {why}"))
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        let mut command = fixture();
-        command.current_dir(&self.0).env("HOME", &self.0).env_remove("XDG_CONFIG_HOME");
-        command.args(arguments).output().expect("the fixture starts")
-    }
-
-    /// Runs a command that succeeds. Returns its stdout.
-    #[track_caller]
-    fn succeed(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {stderr}");
-        String::from_utf8(output.stdout).expect("UTF-8")
-    }
-
-    /// Runs a command that fails. Returns its stderr.
-    #[track_caller]
-    fn fail(&self, arguments: &[&str], status: i32) -> String {
-        let output = self.run(arguments);
-        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(status), "{arguments:?}: {stderr}");
-        assert!(output.stdout.is_empty(), "{arguments:?}");
-        stderr
-    }
-}
-
-impl Drop for HomeFolder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use crate::{home::HomeFolder, server::fixture};
 
 /// Path of the fixture, which the entries name.
 fn program() -> String {
@@ -122,7 +59,7 @@ fn install_creates_a_missing_file_for_a_user_or_for_a_project() {
     let file: Value = serde_json::from_str(&home.text(".vscode/mcp.json")).expect("JSON");
     assert_eq!(file["servers"]["mine"]["type"], "stdio");
     home.succeed(&["install", "goose", "--name", "mine"]);
-    assert!(home.text(".config/goose/config.yaml").contains("    cmd: "), "{:?}", home.0);
+    assert!(home.text(".config/goose/config.yaml").contains("    cmd: "), "{:?}", home.folder);
     home.succeed(&["install", "plain", "--file", "own.json", "--name", "mine"]);
     assert!(home.text("own.json").contains("mcpServers"));
     assert!(!home.path("own.json.bak").exists());

@@ -166,6 +166,10 @@ fn the_help_has_a_section_for_each_struct() {
             "Database of the server:",
             "--database-url DATABASE_URL Address of the database; by default sqlite::memory: [STORE_DATABASE_URL]",
             "--cache CACHE Folder for temporary files; by default cache [STORE_CACHE]",
+            "",
+            "Other folders:",
+            "--folder FOLDER Folder with further files; may be repeated [FILE_BOX_FOLDER]",
+            "--rules RULES File of the user's own rules [FILE_BOX_RULES]",
         ]
     );
 }

@@ -67,6 +67,17 @@ struct Database {
     cache: PathBuf,
 }
 
+/// Other folders
+#[config]
+struct Folders {
+    /// Folder with further files.
+    #[config(directory)]
+    folder: Vec<PathBuf>,
+    /// File of the user's own rules
+    #[config(file)]
+    rules: Option<PathBuf>,
+}
+
 /// Connections that `setup` has opened.
 struct Pool(String);
 
@@ -89,8 +100,38 @@ fn values(config: &Config, pool: &Pool) -> String {
     )
 }
 
+/// Returns the other folders, and the file of rules.
+#[tool(read_only)]
+fn folders(folders: &Folders) -> String {
+    format!("{:?} {:?}", folders.folder, folders.rules)
+}
+
+/// Explains a file.
+#[prompt]
+fn explain(file: &str, language: Option<&str>) -> String {
+    format!("Explain {file} in {}.", language.unwrap_or("English"))
+}
+
+/// Counts the files, some times.
+#[prompt]
+fn count(times: u8) -> String {
+    format!("Count the files {times} times.")
+}
+
+/// Says which folders there are.
+#[prompt]
+fn overview(folders: &Folders) -> String {
+    format!("There are {} folders.", folders.folder.len())
+}
+
+const PIXEL: &str = "data:image/png;base64,\
+    iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=";
+
 fn main() -> Exit {
     server!(name = "file-box")
+        .title("File box")
+        .description("Serves the files of a directory")
+        .icon(Icon::new(PIXEL))
         .setup(async |database: State<Database>| {
             let _ = &database.cache;
             Ok::<_, Error>(Pool(format!("pool of {}", database.url)))

@@ -77,6 +77,13 @@ fn field(setting: &Setting<'_>, errors: &Errors) {
     if let Some(env) = &keys.env {
         variable(&env.value.0, errors);
     }
+    if let (Some(file), Some(directory)) = (&keys.file, &keys.directory)
+        && file.value.0
+        && directory.value.0
+    {
+        let message = "a path leads to a file or to a directory: remove `file` or `directory`";
+        errors.at(directory.span(), message);
+    }
     let is_secret = keys.secret.as_ref().is_some_and(|secret| secret.value.0);
     if let Some(default) = &keys.default {
         if is_secret {

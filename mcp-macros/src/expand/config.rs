@@ -3,7 +3,9 @@
 use super::snippets::{at, doc, here};
 use crate::docs::Doc;
 use crate::item::config::{Config, Setting, is_ours};
+use crate::keys::Given;
 use crate::keys::arg::DefaultValue;
+use crate::keys::text::Flag;
 use crate::syntax::written;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
@@ -113,12 +115,15 @@ fn read(setting: &Setting<'_>) -> TokenStream {
     });
     let is_secret = keys.secret.as_ref().is_some_and(|secret| secret.value.0);
     let secret = is_secret.then(|| quote_spanned!(here()=> .secret()));
+    let is_set = |flag: &Option<Given<Flag>>| flag.as_ref().is_some_and(|flag| flag.value.0);
+    let file = is_set(&keys.file).then(|| quote_spanned!(here()=> .file()));
+    let directory = is_set(&keys.directory).then(|| quote_spanned!(here()=> .directory()));
     let (shown, default) = default(setting);
     quote_spanned! {span=>
         #cfgs
         let #local = __mcp::ConfigProbe::<#ty>::new().parser().read(
             __from,
-            __mcp::ConfigField::new(#name, #option, #line) #about #variable #shown #secret,
+            __mcp::ConfigField::new(#name, #option, #line) #about #variable #shown #secret #file #directory,
             #default
         );
     }

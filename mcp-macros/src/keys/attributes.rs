@@ -99,6 +99,8 @@ keys! {
         env: Option<Given<NonBlank>>,
         default: Option<Given<DefaultValue>>,
         secret: Option<Given<Flag>>,
+        file: Option<Given<Flag>>,
+        directory: Option<Given<Flag>>,
     }
 }
 

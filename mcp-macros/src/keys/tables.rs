@@ -119,7 +119,7 @@ pub(crate) const CONFIG: Table = Table {
 
 pub(crate) const CONFIG_FIELD: Table = Table {
     owner: "#[config] on a field",
-    names: names![name env default secret],
+    names: names![name env default secret file directory],
     refused: &[
         ("description", "write a doc comment above the field"),
         ("short", "options have no short form; remove it"),

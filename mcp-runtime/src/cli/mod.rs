@@ -1,6 +1,8 @@
 //! Command line of every server. Without arguments the program serves a client. With a command it tries out or checks the server instead.
 
 mod arguments;
+#[cfg(feature = "workbench")]
+mod bundle;
 mod check;
 #[cfg(feature = "workbench")]
 mod clients;
@@ -13,10 +15,14 @@ mod manifest;
 mod person;
 #[cfg(feature = "playground")]
 mod playground;
+#[cfg(feature = "workbench")]
+mod published;
 mod questions;
 #[cfg(feature = "workbench")]
 mod record;
 mod run;
+#[cfg(feature = "workbench")]
+mod server_json;
 mod settings;
 mod show;
 mod status;

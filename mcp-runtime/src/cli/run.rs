@@ -17,7 +17,7 @@ use super::{
     show, trial,
 };
 #[cfg(feature = "workbench")]
-use super::{clients, complete, record};
+use super::{bundle, clients, complete, record, server_json};
 use crate::{
     builder::{Builder, CallSite},
     config::GivenValues,
@@ -104,6 +104,22 @@ static COMMANDS: &[Command] = &[
     },
     #[cfg(feature = "workbench")]
     Command {
+        usage: "bundle [--out FILE] [--icon PNG] [--author NAME] [--validate]",
+        about: "puts this program into a bundle (.mcpb), which clients install",
+        options: &[],
+        parsed: bundle::OPTIONS,
+        run: bundle::run,
+    },
+    #[cfg(feature = "workbench")]
+    Command {
+        usage: "server-json [--name NAME] [--url URL] [--readme FILE] …",
+        about: "prints the entry for the MCP Registry",
+        options: &[],
+        parsed: server_json::OPTIONS,
+        run: server_json::run,
+    },
+    #[cfg(feature = "workbench")]
+    Command {
         usage: "record FILE [-- ARGUMENTS]",
         about: "serves a client on stdin and stdout, and records the session",
         options: &[],
@@ -138,7 +154,8 @@ static COMMANDS: &[Command] = &[
 
 /// Commands of the feature `workbench`.
 #[cfg(not(feature = "workbench"))]
-const WORKBENCH: [&str; 6] = ["complete", "config", "install", "record", "replay", "uninstall"];
+const WORKBENCH: [&str; 8] =
+    ["bundle", "complete", "config", "install", "record", "replay", "server-json", "uninstall"];
 
 /// Command of the feature `playground`.
 #[cfg(not(feature = "playground"))]
@@ -188,8 +205,9 @@ impl Builder {
     ///
     /// The feature `workbench` adds the command `complete`, which suggests values of an argument as a client would show them, and the
     /// option `--json`, with which a command prints the result of the protocol. `config CLIENT` prints the entry for the configuration of a
-    /// client, `install CLIENT` adds it to the client's file, and `uninstall CLIENT` removes it. `record FILE` writes a session to a file, and
-    /// `replay FILE` plays it again and reports differences.
+    /// client, `install CLIENT` adds it to the client's file, and `uninstall CLIENT` removes it. `bundle` puts the program into a file that
+    /// clients install, and `server-json` prints the entry for the MCP Registry. `record FILE` writes a session to a file, and `replay FILE`
+    /// plays it again and reports differences.
     ///
     /// The feature `playground` adds the command `playground`, which serves the server and a page that tries it out at a free port, and opens
     /// the page in the browser. With `--no-open` it prints the URL only.
@@ -304,6 +322,7 @@ impl Builder {
                     let option = option.to_owned();
                     own.take(&option, &mut parser)?;
                 }
+                Long("all-of") => own.take_all(&mut parser)?,
                 Long("help") | Short('h') => texts.insert(0, "help".to_owned()),
                 Long("version") | Short('V') => texts.insert(0, "version".to_owned()),
                 Value(text) => {

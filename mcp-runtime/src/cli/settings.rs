@@ -9,7 +9,7 @@ use lexopt::Parser;
 use super::exit::CommandError;
 use crate::{
     builder::Builder,
-    config::{ConfigFieldView, GivenValues},
+    config::{ConfigFieldView, GivenValues, is_unchosen},
 };
 
 /// Options that the author of the server has declared, and the values that were given for them.
@@ -62,6 +62,30 @@ impl OwnOptions {
             return Err(CommandError::usage(format!("`--{option}` is given twice")));
         }
         values.push(value);
+        Ok(())
+    }
+
+    /// Stores the values of `--all-of OPTION VALUE…`, up to the next option. The manifest of a bundle starts the server with it, because a client
+    /// inserts several values as words of their own, or leaves the place of the values if the user has chosen none.
+    ///
+    /// # Errors
+    /// Fails if there is no such option, if the option is no list, or if a value is not UTF-8.
+    pub(super) fn take_all(&mut self, parser: &mut Parser) -> Result<(), CommandError> {
+        let usage = |why: &str| CommandError::usage(format!("`--all-of OPTION VALUE…`: {why}"));
+        let mut words =
+            parser.raw_args().map_err(|error| CommandError::usage(error.to_string()))?;
+        let option = words.next().and_then(|option| option.into_string().ok()).unwrap_or_default();
+        let view = self.find(&option).ok_or_else(|| usage("there is no such option"))?;
+        if !view.is_list() {
+            return Err(usage(&format!("`--{option}` takes a single value")));
+        }
+        let values = self.given.entry(option).or_default();
+        while let Some(word) = words.next_if(|word| !word.to_string_lossy().starts_with("--")) {
+            let value = word.into_string().map_err(|_| usage("a value is not UTF-8"))?;
+            if !is_unchosen(&value) {
+                values.push(value);
+            }
+        }
         Ok(())
     }
 
@@ -273,7 +297,8 @@ mod tests {
     #[test]
     fn fields_cannot_have_the_options_of_every_server() {
         let http = http::OPTIONS.iter().map(|option| option.0);
-        let all = http.chain([questions::OPTION.0, "--json", "--help", "--version"]);
+        let own = [questions::OPTION.0, "--all-of", "--json", "--help", "--version"];
+        let all = http.chain(own);
         let mut names: Vec<_> = all
             .map(|usage| usage.split(' ').next().unwrap_or(usage).trim_start_matches("--"))
             .collect();

@@ -19,5 +19,9 @@ pub(crate) use plan::ConfigFieldView;
 pub(crate) use plan::ConfigPlan;
 #[cfg(all(test, feature = "stdio"))]
 pub(crate) use plan::RESERVED;
+#[cfg(feature = "workbench")]
+pub(crate) use reader::ConfigPath;
 pub(crate) use reader::GivenValues;
+#[cfg(feature = "stdio")]
+pub(crate) use reader::is_unchosen;
 pub use reader::{ConfigField, ConfigReader};

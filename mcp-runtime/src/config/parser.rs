@@ -9,7 +9,9 @@ use std::{
     str::FromStr,
 };
 
-use super::reader::{ConfigField, ConfigReader, ConfigShape, FoundTexts, UnreadableText};
+use super::reader::{
+    ConfigField, ConfigPath, ConfigReader, ConfigShape, FoundTexts, UnreadableText,
+};
 use crate::schema::constant::short;
 
 /// Types that a field of a struct with `#[config]` can have.
@@ -141,7 +143,7 @@ impl<T> ConfigParser<T> {
     ) -> Option<T> {
         field.shape = self.shape;
         field.element = short((self.element.name)());
-        field.is_path = self.element.is_path;
+        field.is_path = self.element.is_path || field.path != ConfigPath::Unknown;
         field.is_required = default.is_none() && self.absent.is_none();
         match from.find(&field) {
             FoundTexts::Described | FoundTexts::Reported => None,

@@ -11,7 +11,8 @@ use super::{
 use crate::call::context::States;
 
 /// Options of every server, which a field cannot have.
-pub(crate) const RESERVED: [&str; 13] = [
+pub(crate) const RESERVED: [&str; 14] = [
+    "all-of",
     "allow-host",
     "allow-origin",
     "allow-remote-playground",
@@ -35,6 +36,7 @@ pub(crate) struct ConfigPlan {
     given: Option<GivenValues>,
 }
 
+#[derive(Clone, Copy)]
 struct PlannedConfig {
     def: &'static ConfigDef,
     /// Whether a handler or a `setup` takes the struct, so that the server cannot start without it.
@@ -150,6 +152,8 @@ pub(crate) struct ConfigFieldView {
     pub(crate) variable: String,
     /// Description of the struct.
     pub(crate) owner: &'static str,
+    #[cfg_attr(not(feature = "workbench"), allow(dead_code, reason = "for clients that ask"))]
+    origin: PlannedConfig,
 }
 
 #[cfg(feature = "stdio")]
@@ -163,16 +167,41 @@ impl ConfigFieldView {
     }
 }
 
+/// Facts that a client needs to ask its user for a value.
+#[cfg(feature = "workbench")]
+impl ConfigFieldView {
+    /// Returns the type of a value, such as `u8`.
+    pub(crate) fn element(&self) -> &str {
+        &self.field.element
+    }
+
+    /// Whether the server does not start without a value.
+    pub(crate) fn is_needed(&self) -> bool {
+        self.field.is_required && self.origin.is_needed
+    }
+
+    /// Returns the default, if its text in the source is also a value that the server reads. `5_000` is not.
+    pub(crate) fn readable_default(&self) -> Option<&'static str> {
+        let default = self.field.default?;
+        let given = GivenValues::from([(self.field.option.to_owned(), vec![default.to_owned()])]);
+        let source = ConfigSource { given: Some(&given), environment: &|_| None };
+        let def = self.origin.def;
+        let mut reader = ConfigReader::new(def.origin, String::new(), Some(&source));
+        (def.read)(&mut reader);
+        reader.problems.iter().all(|problem| problem.is_missing).then_some(default)
+    }
+}
+
 #[cfg(feature = "stdio")]
 impl ConfigPlan {
     /// Returns the fields of all structs, in the order of the source.
     pub(crate) fn fields(&self) -> Vec<ConfigFieldView> {
         let structs = self.structs.iter();
-        let all = structs.flat_map(|PlannedConfig { def, .. }| {
-            let prefix = self.prefix(def);
-            fields_of(def).into_iter().map(move |field| {
+        let all = structs.flat_map(|planned| {
+            let (origin, prefix) = (*planned, self.prefix(planned.def));
+            fields_of(origin.def).into_iter().map(move |field| {
                 let variable = field.variable_after(&prefix);
-                ConfigFieldView { field, variable, owner: def.about }
+                ConfigFieldView { field, variable, owner: origin.def.about, origin }
             })
         });
         all.collect()

@@ -37,7 +37,17 @@ pub struct ConfigField {
     pub(super) shape: ConfigShape,
     pub(super) element: String,
     pub(crate) is_path: bool,
+    /// Target of the path, if the author has named it.
+    pub(crate) path: ConfigPath,
     pub(crate) is_required: bool,
+}
+
+/// Target of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConfigPath {
+    Unknown,
+    File,
+    Directory,
 }
 
 /// Number of values of a field.
@@ -63,6 +73,7 @@ impl ConfigField {
             shape: ConfigShape::Single,
             element: String::new(),
             is_path: false,
+            path: ConfigPath::Unknown,
             is_required: false,
         }
     }
@@ -88,6 +99,18 @@ impl ConfigField {
     #[must_use]
     pub const fn secret(mut self) -> Self {
         self.is_secret = true;
+        self
+    }
+
+    #[must_use]
+    pub const fn file(mut self) -> Self {
+        self.path = ConfigPath::File;
+        self
+    }
+
+    #[must_use]
+    pub const fn directory(mut self) -> Self {
+        self.path = ConfigPath::Directory;
         self
     }
 
@@ -118,6 +141,11 @@ pub(super) fn upper_snake(name: &str) -> String {
             |letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' },
         )
         .collect()
+}
+
+/// Whether a text is the place of a value in the manifest of a bundle.
+pub(crate) fn is_unchosen(text: &str) -> bool {
+    text.strip_prefix("${user_config.").is_some_and(|rest| rest.ends_with('}'))
 }
 
 /// Texts for a field.
@@ -174,8 +202,8 @@ impl<'a> ConfigReader<'a> {
         Self { origin, prefix, source, fields, problems, made: None }
     }
 
-    /// Returns the texts that are given for a field. A variable counts as absent if it is empty, or if its text is the placeholder
-    /// `<VARIABLE>` in the entry of a client.
+    /// Returns the texts that are given for a field. A variable counts as absent if it is empty, or if its text is a placeholder: `<VARIABLE>`
+    /// in the entry of a client, or `${user_config.KEY}`, which a client leaves if the user of a bundle has chosen no value.
     pub(super) fn find(&mut self, field: &ConfigField) -> FoundTexts {
         let Some(source) = self.source else {
             self.fields.push(field.clone());
@@ -190,7 +218,8 @@ impl<'a> ConfigReader<'a> {
         let variable = field.variable_after(&self.prefix);
         let placeholder = format!("<{variable}>");
         let text = (source.environment)(&variable)
-            .filter(|text| !text.is_empty() && *text != *placeholder);
+            .filter(|text| !text.is_empty() && *text != *placeholder)
+            .filter(|text| !text.to_str().is_some_and(is_unchosen));
         match text.map(OsString::into_string) {
             None => FoundTexts::None,
             Some(Err(_)) => {

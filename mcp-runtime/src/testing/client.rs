@@ -11,6 +11,8 @@ use serde_json::{Map, Value, json};
 use tokio::task::JoinHandle;
 
 use super::results::{RpcError, typed};
+#[cfg(feature = "workbench")]
+use crate::server::Server;
 use crate::{
     builder::Builder,
     error::ServeError,
@@ -147,6 +149,12 @@ impl TestClient {
     pub(crate) async fn looking(server: Builder) -> Result<(Self, Option<String>), ServeError> {
         let (started, problem) = server.build()?.start_to_inspect().await?;
         Ok((Self::to(started), problem))
+    }
+
+    /// Connects to a server whose `setup` does not run. Only items that need no state work.
+    #[cfg(feature = "workbench")]
+    pub(crate) fn without_setup(server: Server) -> Self {
+        Self::to(server.start_bare())
     }
 
     /// Returns the snapshot of the catalog from which the server builds its lists.

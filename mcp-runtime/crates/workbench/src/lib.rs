@@ -1,4 +1,4 @@
-//! Parts of the commands for authors of servers: configuration files of MCP clients, and recorded sessions.
+//! Parts of the commands for authors of servers: configuration files of MCP clients, bundles, entries of the registry, and recorded sessions.
 //!
 //! ```
 //! use mcp_runtime_workbench::{ClientApp, Launch, ServerEntry};
@@ -12,26 +12,41 @@
 
 // Recorded sessions have the form of `transcript`. `redaction` removes secrets from them, and `comparison` compares them with new ones.
 //
-// `client_app` knows the clients, `place` where their files are, and `entry` what they are told about a server. `edit` changes a file of one of
-// the three forms.
+// Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` what they are told about a server. `edit`
+// changes a file of one of the three forms.
+//
+// Publication: `setting` is what clients ask their users for. `mcpb` writes a `bundle`, and `server_json` an entry of the registry under a
+// `registry_name`.
 
+mod bundle;
 mod client_app;
 mod comparison;
 mod edit;
 mod entry;
 mod json_file;
+mod mcpb;
 mod place;
 mod redaction;
+mod registry_name;
+mod server_json;
+mod setting;
 mod toml_file;
 mod transcript;
 mod yaml_file;
 
+pub use bundle::{Bundle, BundleIcon, BundlePlatform, BundledPrompt, BundledTool};
 pub use client_app::ClientApp;
 pub use comparison::{Comparison, Difference};
 pub use edit::difference;
 pub use entry::{EditError, Launch, ServerEntry, Variable, VariableValue};
+pub use mcpb::ArchiveError;
 pub use place::{Home, Scope};
 pub use redaction::{REMOVED, Redaction};
+pub use registry_name::{ReadmeProblem, RegistryName, RegistryNameError};
+pub use server_json::{
+    EntryProblem, RegistryEntry, RegistryIcon, RegistryTarget, SourceRepository,
+};
+pub use setting::{Setting, SettingKind};
 pub use transcript::{Sender, Transcript, TranscriptError, TranscriptLine, recorded};
 
 #[cfg(test)]

@@ -1,0 +1,120 @@
+//! Settings of a server, as a bundle and an entry of the registry describe them to clients.
+
+/// Value that the user of a server chooses.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Name of the option of the command line, without the dashes.
+    pub option: String,
+    /// Name of the environment variable.
+    pub variable: String,
+    /// Description of the value, in a line.
+    pub description: String,
+    /// Type of the value.
+    pub kind: SettingKind,
+    /// Whether there may be several values, with commas between them in the variable.
+    pub is_list: bool,
+    /// Whether the server does not start without a value.
+    pub is_required: bool,
+    /// Whether clients hide and protect the value.
+    pub is_secret: bool,
+    /// Value of the server if the user chooses none, as a text.
+    pub default: Option<String>,
+}
+
+/// Type of the value of a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingKind {
+    /// Any text.
+    Text,
+    /// `true` or `false`.
+    Flag,
+    /// A number.
+    Number {
+        /// Smallest value, if the type of the number has a small limit.
+        least: Option<i64>,
+        /// Largest value, likewise.
+        most: Option<i64>,
+    },
+    /// Path of a file or of a directory.
+    Path,
+    /// Path of a file.
+    File,
+    /// Path of a directory.
+    Directory,
+}
+
+impl SettingKind {
+    /// Returns the kind of a number with this Rust type. `None` if the type is no number.
+    ///
+    /// ```
+    /// use mcp_runtime_workbench::SettingKind;
+    ///
+    /// let number = SettingKind::of_number("u8");
+    /// assert_eq!(number, Some(SettingKind::Number { least: Some(0), most: Some(255) }));
+    /// assert_eq!(SettingKind::of_number("String"), None);
+    /// ```
+    pub fn of_number(rust_type: &str) -> Option<Self> {
+        let (least, most) = match rust_type {
+            "u8" => (Some(0), Some(u8::MAX.into())),
+            "u16" => (Some(0), Some(u16::MAX.into())),
+            "u32" => (Some(0), Some(u32::MAX.into())),
+            "u64" | "usize" => (Some(0), None),
+            "i8" => (Some(i8::MIN.into()), Some(i8::MAX.into())),
+            "i16" => (Some(i16::MIN.into()), Some(i16::MAX.into())),
+            "i32" => (Some(i32::MIN.into()), Some(i32::MAX.into())),
+            "i64" | "isize" | "f32" | "f64" => (None, None),
+            _ => return None,
+        };
+        Some(Self::Number { least, most })
+    }
+
+    /// Whether the value is a path.
+    pub(crate) fn is_path(self) -> bool {
+        matches!(self, Self::Path | Self::File | Self::Directory)
+    }
+}
+
+impl Setting {
+    /// Returns a name of the setting for people: the words of the option.
+    pub(crate) fn title(&self) -> String {
+        let mut letters =
+            self.option.chars().map(|letter| if letter == '-' { ' ' } else { letter });
+        letters
+            .next()
+            .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    }
+
+    /// Returns the description, and how to write several values in one text.
+    pub(crate) fn description_of_text(&self) -> String {
+        match self.is_list {
+            true => format!("{} (several values have commas between them)", self.description),
+            false => self.description.clone(),
+        }
+    }
+
+    /// Returns the default. A secret has none.
+    pub(crate) fn default(&self) -> Option<&str> {
+        self.default.as_deref().filter(|_| !self.is_secret)
+    }
+}
+
+/// Whether a member is left out of a file.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(crate) fn is_false(is_set: &bool) -> bool {
+    !is_set
+}
+
+/// Returns an optional setting, for tests.
+#[cfg(test)]
+pub(crate) fn example(option: &str, kind: SettingKind) -> Setting {
+    Setting {
+        option: option.to_owned(),
+        variable: format!("NOTES_{}", option.to_uppercase().replace('-', "_")),
+        description: format!("The {option}"),
+        kind,
+        is_list: false,
+        is_required: false,
+        is_secret: false,
+        default: None,
+    }
+}

@@ -1,0 +1,241 @@
+//! The command `bundle`, which puts this program into an MCP bundle, a file that clients install with a click.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{self, Command as Process},
+};
+
+use mcp_runtime_workbench::{
+    Bundle, BundleIcon, BundlePlatform, BundledPrompt, BundledTool, Setting, SettingKind,
+};
+use serde_json::{Map, Value, json};
+
+use super::{
+    command::{CommandWords, apart},
+    exit::{CommandError, CommandOutput},
+    published::{CargoPackage, CommandValues, refuse_given_values, settings},
+};
+use crate::{
+    builder::Builder,
+    call::extract::ItemParams,
+    catalog::{Entry, Snapshot},
+    model::{BinaryData, Icon, ListKind},
+    registry,
+    testing::{Prompted, TestClient},
+};
+
+pub(super) const OPTIONS: &[&str] = &["--out", "--icon", "--author", "--description", "--validate"];
+
+/// Package of npm with the official validator.
+const VALIDATOR: &str = "@anthropic-ai/mcpb@2";
+
+pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
+    let (options, flags) = OPTIONS.split_at(4);
+    let values = CommandValues::read("bundle", given.words, options, flags)?;
+    refuse_given_values(&builder, "bundle")?;
+    apart(Box::new(|_| Box::pin(make(builder, values))))
+}
+
+async fn make(builder: Builder, mut values: CommandValues) -> Result<CommandOutput, CommandError> {
+    let server = builder.build().map_err(CommandError::failure)?;
+    let (identity, snapshot) = (server.identity.clone(), server.catalog.snapshot());
+    let package = CargoPackage::of(&identity);
+    let author = values.take("--author").or_else(|| package.authors.first().cloned());
+    let description = values.take("--description").or_else(|| identity.description.clone());
+    let (Some(author), Some(description)) = (&author, &description) else {
+        let mut missing = Vec::new();
+        if author.is_none() {
+            missing
+                .push(format!("author: give one with `--author`, or {}", package.fix("authors")));
+        }
+        if description.is_none() {
+            let fix = package.fix("description");
+            missing.push(format!("description: give one with `--description`, or {fix}"));
+        }
+        return Err(CommandError::failure(format_args!(
+            "a bundle has an {}",
+            missing.join("\nand a ")
+        )));
+    };
+    let (author, email) = match author.split_once('<') {
+        Some((name, email)) => (name.trim(), Some(email.trim_end_matches('>').to_owned())),
+        None => (author.trim(), None),
+    };
+    let mut bundle = Bundle::new(&identity.name, &identity.version, description, author);
+    bundle.email = email;
+    bundle.display_name.clone_from(&identity.title);
+    bundle.homepage = identity.website.clone().or(package.homepage);
+    bundle.repository = package.repository;
+    bundle.license = package.license;
+    bundle.platform = BundlePlatform::of_system(env::consts::OS);
+    bundle.is_dynamic = server.catalog.is_dynamic();
+    bundle.settings = settings(&server.config);
+    bundle.tools = snapshot.list(ListKind::Tools).iter().map(|entry| tool(entry)).collect();
+    let mut client = TestClient::without_setup(server);
+    bundle.prompts = prompts(&mut client, &snapshot).await;
+    client.close().await;
+    bundle.has_other_prompts = bundle.prompts.len() < snapshot.list(ListKind::Prompts).len();
+    bundle.icon = match values.take("--icon") {
+        Some(file) => Some(icon_of_file(Path::new(&file))?),
+        None => identity.icons.iter().find_map(icon_of),
+    };
+
+    let program = env::current_exe().and_then(fs::read);
+    let program = program
+        .map_err(|why| CommandError::failure(format_args!("this program cannot be read: {why}")))?;
+    let out = values.take("--out").map_or_else(|| usual_file(&identity.name), PathBuf::from);
+    if values.take("--validate").is_some() {
+        validate(&bundle)?;
+    }
+    let archive = bundle.archive(&program).map_err(CommandError::failure)?;
+    fs::write(&out, archive)
+        .map_err(|why| CommandError::failure(format_args!("{}: {why}", out.display())))?;
+    let text = format!("{} is written\n", out.display());
+    Ok(CommandOutput { aside: notes(&bundle, &snapshot, identity.icons.len()), ..text.into() })
+}
+
+/// Returns the name of the file, which tells the systems apart, because a bundle has a single program.
+fn usual_file(server: &str) -> PathBuf {
+    format!("{server}-{}-{}.mcpb", env::consts::OS, env::consts::ARCH).into()
+}
+
+fn tool(entry: &Entry) -> BundledTool {
+    BundledTool {
+        name: entry.name.to_string(),
+        description: entry.description.as_deref().map(str::to_owned),
+    }
+}
+
+/// Returns the prompts whose text depends on their arguments alone. The place of each argument is in the text.
+async fn prompts(client: &mut TestClient, snapshot: &Snapshot) -> Vec<BundledPrompt> {
+    let mut found = Vec::new();
+    for entry in snapshot.list(ListKind::Prompts) {
+        let arguments: Vec<String> =
+            entry.arguments().iter().map(|argument| argument.name.to_string()).collect();
+        if !depends_on_arguments_alone(entry) {
+            continue;
+        }
+        let places = arguments
+            .iter()
+            .map(|name| (name.clone(), Value::String(format!("${{arguments.{name}}}"))));
+        let places: Map<String, Value> = places.collect();
+        let asked = json!({ "name": entry.name, "arguments": places });
+        let Ok(answer) = client.request("prompts/get", asked).await else { continue };
+        if let Some(text) = text_of(answer) {
+            found.push(BundledPrompt {
+                name: entry.name.to_string(),
+                description: entry.description.as_deref().map(str::to_owned),
+                arguments,
+                text,
+            });
+        }
+    }
+    found
+}
+
+/// Whether the function of a prompt takes neither state, which may contain data of the author, nor anything else of a call.
+fn depends_on_arguments_alone(entry: &Entry) -> bool {
+    let is_it = |def: &&registry::ItemDef| entry.identity == Some((def.identity)());
+    let Some(def) = registry::all().find(is_it) else { return false };
+    let mut params = ItemParams::default();
+    (def.params)(&mut params);
+    params.needs.states.is_empty() && !params.needs.handle && !entry.needs_meta && !entry.can_ask
+}
+
+/// Returns the text of messages of the user. `None` if there are others.
+fn text_of(answer: Value) -> Option<String> {
+    let prompted: Prompted = serde_json::from_value(answer).ok()?;
+    let texts = prompted.messages.iter().map(|message| {
+        let is_user = message["role"] == "user";
+        message["content"]["text"].as_str().filter(|_| is_user)
+    });
+    let texts: Option<Vec<&str>> = texts.collect();
+    texts.map(|texts| texts.join("\n\n"))
+}
+
+fn icon_of_file(file: &Path) -> Result<BundleIcon, CommandError> {
+    let bytes = fs::read(file)
+        .map_err(|why| CommandError::failure(format_args!("{}: {why}", file.display())))?;
+    BundleIcon::png(bytes).ok_or_else(|| {
+        CommandError::failure(format_args!(
+            "{} is no PNG file: the icon of a bundle is one, best with 512×512 pixels",
+            file.display()
+        ))
+    })
+}
+
+/// Returns the icon of the server, if it is a PNG file.
+fn icon_of(icon: &Icon) -> Option<BundleIcon> {
+    if let Some(data) = icon.src.strip_prefix("data:image/png;base64,") {
+        return BundleIcon::png(BinaryData::decode(data)?);
+    }
+    let is_png = icon.mime_type.map_or(icon.src.ends_with(".png"), |kind| kind == "image/png");
+    let is_url = icon.src.starts_with("https://") && is_png;
+    is_url.then(|| BundleIcon::Url(icon.src.to_owned()))
+}
+
+/// Runs the official validator on the manifest.
+fn validate(bundle: &Bundle) -> Result<(), CommandError> {
+    let folder = env::temp_dir().join(format!("{}-{}.mcpb", bundle.name, process::id()));
+    let written = fs::create_dir_all(&folder).and_then(|()| {
+        if let Some(BundleIcon::Png(bytes)) = &bundle.icon {
+            fs::write(folder.join("icon.png"), bytes)?;
+        }
+        fs::write(folder.join("manifest.json"), bundle.manifest())
+    });
+    let npx = if cfg!(windows) { "npx.cmd" } else { "npx" };
+    let output = written.and_then(|()| {
+        let mut npx = Process::new(npx);
+        npx.args(["--yes", VALIDATOR, "validate"]).arg(folder.join("manifest.json")).output()
+    });
+    let _ = fs::remove_dir_all(&folder);
+    let output = output.map_err(|why| {
+        CommandError::failure(format_args!(
+            "the validator does not start: {why}: `--validate` needs `npx` of Node.js"
+        ))
+    })?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(CommandError::failure(format_args!(
+            "the validator of the format rejects the manifest:\n{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        ))),
+    }
+}
+
+/// Returns remarks about things that the author may want to change.
+fn notes(bundle: &Bundle, snapshot: &Snapshot, icons: usize) -> String {
+    let mut notes = String::new();
+    if cfg!(debug_assertions) {
+        notes += "warning: this is a debug build, which is large and slow: run `cargo run --release --features mcp-runtime/workbench -- bundle …`\n";
+    }
+    let is_listed = |name: &str| bundle.prompts.iter().any(|prompt| prompt.name == name);
+    let prompts = snapshot.list(ListKind::Prompts);
+    let others: Vec<_> =
+        prompts.iter().filter(|prompt| !is_listed(&prompt.name)).map(|it| &*it.name).collect();
+    if !others.is_empty() {
+        notes += &format!(
+            "note: clients learn of these prompts when the server runs, because their texts depend on more than texts in arguments: {}\n",
+            others.join(", ")
+        );
+    }
+    let is_any_path = |setting: &&Setting| setting.kind == SettingKind::Path && !setting.is_secret;
+    for Setting { option, .. } in bundle.settings.iter().filter(is_any_path) {
+        notes += &format!(
+            "note: `--{option}` is a path: with `#[config(file)]` or `#[config(directory)]` at its field, clients show a picker\n"
+        );
+    }
+    match &bundle.icon {
+        None if icons > 0 => {
+            notes += "note: no icon of the server is PNG: give a file with `--icon`\n"
+        }
+        Some(BundleIcon::Url(_)) => {
+            notes +=
+                "note: not every client loads the icon from its URL: give a file with `--icon`\n";
+        }
+        _ => {}
+    }
+    notes
+}

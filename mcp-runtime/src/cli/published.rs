@@ -1,0 +1,148 @@
+//! Parts that the commands `bundle` and `server-json` share: their options, the author's package, and the settings of the server.
+
+use std::{collections::BTreeMap, env, path::PathBuf};
+
+use mcp_runtime_workbench::{Setting, SettingKind};
+
+use super::exit::CommandError;
+use crate::{
+    builder::Builder,
+    config::{ConfigFieldView, ConfigPath, ConfigPlan},
+    server::Identity,
+};
+
+/// Options of a command, and the values that were given for them.
+pub(super) struct CommandValues(BTreeMap<&'static str, String>);
+
+impl CommandValues {
+    /// Reads the words after the name of a command. `options` take a value, and `flags` take none.
+    ///
+    /// # Errors
+    /// Fails if a word is none of them, or if a value is missing.
+    pub(super) fn read(
+        command: &str,
+        words: Vec<String>,
+        options: &[&'static str],
+        flags: &[&'static str],
+    ) -> Result<Self, CommandError> {
+        let mut values = BTreeMap::new();
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            let (name, value) = match word.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_owned())),
+                None => (&*word, None),
+            };
+            let mut all = options.iter().chain(flags);
+            let Some(option) = all.find(|option| **option == name) else {
+                let all: Vec<_> = options.iter().chain(flags).copied().collect();
+                return Err(CommandError::usage(format!(
+                    "`{command}` has no option `{name}`; it has {}",
+                    all.join(", ")
+                )));
+            };
+            let value = match flags.contains(option) {
+                true => Some(String::new()),
+                false => value.or_else(|| words.next()),
+            };
+            let Some(value) = value else {
+                return Err(CommandError::usage(format!("`{option}` needs a value: `{option}=…`")));
+            };
+            values.insert(*option, value);
+        }
+        Ok(Self(values))
+    }
+
+    pub(super) fn take(&mut self, option: &str) -> Option<String> {
+        self.0.remove(option)
+    }
+}
+
+/// Fails if a value was given to this process, because what is published asks its users for the values.
+pub(super) fn refuse_given_values(builder: &Builder, command: &str) -> Result<(), CommandError> {
+    match builder.given.iter().flatten().next() {
+        None => Ok(()),
+        Some((option, _)) => Err(CommandError::usage(format!(
+            "`{command}` is for the users of the server, which choose their own values: leave `--{option}` out"
+        ))),
+    }
+}
+
+/// Package of the author, as `cargo run` describes it in variables.
+#[derive(Default)]
+pub(super) struct CargoPackage {
+    /// Whether cargo has started the program.
+    pub(super) is_known: bool,
+    pub(super) version: Option<String>,
+    /// Authors, each as `NAME` or `NAME <EMAIL>`.
+    pub(super) authors: Vec<String>,
+    pub(super) license: Option<String>,
+    pub(super) repository: Option<String>,
+    pub(super) homepage: Option<String>,
+    pub(super) readme: Option<PathBuf>,
+}
+
+impl CargoPackage {
+    /// Reads the variables, unless they describe another package than that of the server.
+    pub(super) fn of(identity: &Identity) -> Self {
+        let variable = |name: &str| {
+            env::var(format!("CARGO_PKG_{name}")).ok().filter(|text| !text.trim().is_empty())
+        };
+        if variable("NAME").as_deref() != Some(identity.package) {
+            return Self::default();
+        }
+        let authors = variable("AUTHORS").unwrap_or_default();
+        let authors = authors.split(':').map(str::trim).filter(|author| !author.is_empty());
+        let folder = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        Self {
+            is_known: true,
+            version: variable("VERSION"),
+            authors: authors.map(str::to_owned).collect(),
+            license: variable("LICENSE"),
+            repository: variable("REPOSITORY"),
+            homepage: variable("HOMEPAGE"),
+            readme: folder.zip(variable("README")).map(|(folder, readme)| folder.join(readme)),
+        }
+    }
+
+    /// Returns how a member of `Cargo.toml` reaches the command.
+    pub(super) fn fix(&self, member: &str) -> String {
+        let start = if self.is_known { "" } else { ", and start the program with `cargo run`" };
+        format!("add `{member} = …` to Cargo.toml{start}")
+    }
+}
+
+/// Returns the values that clients ask the users of the server for.
+pub(super) fn settings(plan: &ConfigPlan) -> Vec<Setting> {
+    plan.fields().iter().map(ConfigFieldView::setting).collect()
+}
+
+impl ConfigFieldView {
+    fn setting(&self) -> Setting {
+        let field = &self.field;
+        let about = field.about.trim_end_matches('.');
+        let kind = match field.path {
+            ConfigPath::File => SettingKind::File,
+            ConfigPath::Directory => SettingKind::Directory,
+            ConfigPath::Unknown if field.is_path => SettingKind::Path,
+            ConfigPath::Unknown if self.element() == "bool" => SettingKind::Flag,
+            ConfigPath::Unknown => {
+                SettingKind::of_number(self.element()).unwrap_or(SettingKind::Text)
+            }
+        };
+        Setting {
+            option: field.option.to_owned(),
+            variable: self.variable.clone(),
+            description: if about.is_empty() { field.option } else { about }.to_owned(),
+            kind,
+            is_list: self.is_list(),
+            is_required: self.is_needed(),
+            is_secret: field.is_secret,
+            default: match self.readable_default() {
+                None if self.is_flag() && !field.is_required && field.default.is_none() => {
+                    Some("false".to_owned())
+                }
+                default => default.map(str::to_owned),
+            },
+        }
+    }
+}
