@@ -16,6 +16,7 @@ done
 
 binary=${CLUSTER_BIN:-}
 if [[ -z $binary ]]; then
+    echo "building the program" >&2
     cargo build --quiet --manifest-path "$here/Cargo.toml"
     target=$(cargo metadata --format-version 1 --no-deps --manifest-path "$here/Cargo.toml" | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
     binary=$target/debug/cluster
@@ -83,7 +84,7 @@ await nginx "$port"
 for at in "${!pids[@]}"; do
     kill -0 "${pids[at]}" 2>/dev/null || fail "${names[at]}"
 done
-echo "http://127.0.0.1:$port/mcp is ready, with the nodes ${pids[*]:1:3} behind it"
+echo "http://127.0.0.1:$port/mcp is ready, with the nodes ${pids[*]:1:3} behind it; the logs are in $folder"
 
 # Without a node the others go on. Without Redis or nginx the script ends.
 set +e

@@ -369,6 +369,7 @@ fn errors_of_the_command_line_suggest_a_correction() {
     check_refused(&["frobnicate"], USAGE, &["unknown command `frobnicate`; there are list, call"]);
     check_refused(&["--frobnicate"], USAGE, &["unknown option `--frobnicate`"]);
     check_refused(&["--htpp"], USAGE, &["did you mean `--http`?"]);
+    check_refused(&["--json", "list"], USAGE, &["`--json` goes after the command"]);
     check_refused(&["--http", "list"], USAGE, &["`list` cannot be used with `--http`"]);
     check_refused(&["--path", "/x"], USAGE, &["`--path` requires `--http`"]);
     check_refused(&["--http", "--path", "x"], USAGE, &["`--path`: `x` does not begin with `/`"]);

@@ -116,6 +116,9 @@ impl ProtectedResource {
 
     /// Adds scopes to the published list of scopes that clients may want to request (`scopes_supported`).
     ///
+    /// If the server [requires](Self::require) scopes, the response to a request without a token names these and the scopes of this list,
+    /// because many clients then request exactly the named scopes.
+    ///
     /// Add as few scopes as possible. If a call needs another scope, the response names that scope. For this reason, the scopes of items
     /// are not added automatically.
     #[must_use]
@@ -127,6 +130,10 @@ impl ProtectedResource {
     /// Adds a scope that every request needs. A request whose token lacks this scope gets a 403 response with `insufficient_scope`.
     ///
     /// If only some items need a scope, declare the scope on these items instead: `#[tool(scopes("notes:write"))]`.
+    ///
+    /// Most clients request only the required scopes when their user logs in, and the lists then leave out all items that need others.
+    /// Name the others with [`scopes`](Self::scopes), or let clients see these items with
+    /// [`list_beyond_scopes`](Self::list_beyond_scopes).
     #[must_use]
     pub fn require(mut self, scope: impl Into<String>) -> Self {
         self.required.push(scope.into());
@@ -327,7 +334,16 @@ impl ProtectedResource {
     ) -> Option<String> {
         let metadata = self.has_servers().then(|| self.url(derived));
         let metadata = metadata.and_then(|url| metadata_url(&url));
-        refusal.challenge(metadata.as_deref(), &self.required.join(" "))
+        refusal.challenge(metadata.as_deref(), &self.first_scopes())
+    }
+
+    /// Returns the scopes that the first token of a client should grant: the required scopes, and those of the author's list. Empty if none
+    /// is required, because clients then request the published list.
+    fn first_scopes(&self) -> String {
+        match self.required.is_empty() {
+            true => String::new(),
+            false => combined_scopes(self.required(), self.scopes.iter().map(String::as_str)),
+        }
     }
 
     /// Begins to verify the token of a request. Removes the header `Authorization`, unless the settings keep it. Returns `None` if the
@@ -575,6 +591,16 @@ mod tests {
                 "{path}"
             );
         }
+    }
+
+    #[test]
+    fn a_request_without_a_token_learns_the_scopes_of_the_first_token() {
+        let told = |resource: ProtectedResource| {
+            resource.challenge(&AuthRefusal::Missing, String::new).unwrap()
+        };
+        assert_eq!(told(resource().scopes(["a", "b"])), "Bearer");
+        assert_eq!(told(resource().require("b")), "Bearer scope=\"b\"");
+        assert_eq!(told(resource().scopes(["a", "b"]).require("b")), "Bearer scope=\"b a\"");
     }
 
     #[test]

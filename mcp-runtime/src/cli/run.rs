@@ -427,6 +427,7 @@ fn unknown_option(given: &str, own: &OwnOptions) -> CommandError {
                 "`--answer` goes after `call`, `read` or `get`; see `help`",
             );
         }
+        "--json" => return CommandError::usage("`--json` goes after the command; see `help`"),
         "--port" | "--host" | "--bind" | "--listen" | "--address" => {
             "the address follows `--http`, as in `--http 127.0.0.1:8000`".to_owned()
         }

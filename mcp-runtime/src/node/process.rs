@@ -462,7 +462,9 @@ impl NodeState {
 
     fn deliver(&self, value: &[u8], has_gap: bool) {
         if has_gap {
-            tracing::warn!("messages of other nodes are lost");
+            tracing::warn!(
+                "messages of other nodes may be lost: clients are told to read their resources again"
+            );
             self.handlers.report_gap();
         }
         let Some(NodeMessage { from, number, subject, body }) = NodeMessage::read(value) else {
