@@ -7,6 +7,8 @@ mod clients;
 mod command;
 #[cfg(feature = "workbench")]
 mod complete;
+#[cfg(feature = "workbench")]
+mod dev;
 mod exit;
 mod http;
 mod manifest;
@@ -14,6 +16,8 @@ mod person;
 #[cfg(feature = "playground")]
 mod playground;
 mod questions;
+#[cfg(all(feature = "workbench", feature = "http"))]
+mod ready;
 #[cfg(feature = "workbench")]
 mod record;
 mod run;

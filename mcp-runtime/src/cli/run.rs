@@ -17,7 +17,7 @@ use super::{
     show, trial,
 };
 #[cfg(feature = "workbench")]
-use super::{clients, complete, record};
+use super::{clients, complete, dev, record};
 use crate::{
     builder::{Builder, CallSite},
     config::GivenValues,
@@ -104,6 +104,14 @@ static COMMANDS: &[Command] = &[
     },
     #[cfg(feature = "workbench")]
     Command {
+        usage: "dev [--http [ADDR]] [--features FEATURES] [OPTIONS] [-- WORDS]",
+        about: "serves a client, and replaces the server after each change of its sources",
+        options: &[],
+        parsed: dev::OPTIONS,
+        run: dev::run,
+    },
+    #[cfg(feature = "workbench")]
+    Command {
         usage: "record FILE [-- ARGUMENTS]",
         about: "serves a client on stdin and stdout, and records the session",
         options: &[],
@@ -138,7 +146,8 @@ static COMMANDS: &[Command] = &[
 
 /// Commands of the feature `workbench`.
 #[cfg(not(feature = "workbench"))]
-const WORKBENCH: [&str; 6] = ["complete", "config", "install", "record", "replay", "uninstall"];
+const WORKBENCH: [&str; 7] =
+    ["complete", "config", "dev", "install", "record", "replay", "uninstall"];
 
 /// Command of the feature `playground`.
 #[cfg(not(feature = "playground"))]
@@ -190,6 +199,10 @@ impl Builder {
     /// option `--json`, with which a command prints the result of the protocol. `config CLIENT` prints the entry for the configuration of a
     /// client, `install CLIENT` adds it to the client's file, and `uninstall CLIENT` removes it. `record FILE` writes a session to a file, and
     /// `replay FILE` plays it again and reports differences.
+    ///
+    /// `dev` of the same feature watches the sources, builds the program after each change, and replaces the running server. The client
+    /// stays connected: it sees the new lists, waits for a build that runs, and reads the errors of the compiler in the answers of its
+    /// calls.
     ///
     /// The feature `playground` adds the command `playground`, which serves the server and a page that tries it out at a free port, and opens
     /// the page in the browser. With `--no-open` it prints the URL only.
