@@ -94,7 +94,7 @@
 //! | `state-key` | [`Builder::state_key`]: under protocol revision 2026-07-28, another instance or a restarted server can continue a call |
 //! | `contract` | `check --against` and [`testing::assert_contract!`], which compare the server with its lock file; for tests and CI |
 //! | `store-suite` | [`testing::store_suite!`], the tests for a store of your own |
-//! | `workbench` | commands that help to write and to publish a server: `complete`, `config`, `install`, `uninstall`, `bundle`, `server-json`, `record` and `replay`, and `--json` for the others; [`testing::assert_replays!`]; `cargo run --features mcp-runtime/workbench -- …` |
+//! | `workbench` | commands that help to write and to publish a server: `dev`, `complete`, `config`, `install`, `uninstall`, `bundle`, `server-json`, `record` and `replay`, and `--json` for the others; [`testing::assert_replays!`]; `cargo run --features mcp-runtime/workbench -- …` |
 //! | `playground` | a page that tries the server out in a browser: the command `playground`, and `--http --playground`; `cargo run --features mcp-runtime/playground -- playground` |
 //! | `sqlite` | [`store::SqliteStore`], which keeps tasks and logins in a file across restarts; compiles SQLite from its C source |
 //! | `inventory` | registration of items through the crate `inventory` instead of `linkme` (always the case on wasm) |

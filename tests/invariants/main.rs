@@ -97,7 +97,7 @@ fn every_room_has_a_layer() {
 const RUNTIME: &str = "mcp-runtime/src";
 
 /// The folders of the published crates.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     RUNTIME,
     "mcp-macros/src",
     "mcp-runtime/crates/wire/src",
@@ -105,6 +105,7 @@ const CRATES: [&str; 7] = [
     "mcp-runtime/crates/authorization-server/src",
     "mcp-runtime/crates/redis/src",
     "mcp-runtime/crates/workbench/src",
+    "mcp-runtime/crates/dev/src",
 ];
 
 fn sources_of(files: &[(&str, &str)]) -> Vec<Text> {
@@ -377,6 +378,7 @@ fn packages_bring_a_readme_and_their_licences() {
         ("mcp-runtime-authorization-server", "mcp-runtime/crates/authorization-server"),
         ("mcp-runtime-redis", "mcp-runtime/crates/redis"),
         ("mcp-runtime-workbench", "mcp-runtime/crates/workbench"),
+        ("mcp-runtime-dev", "mcp-runtime/crates/dev"),
     ] {
         let package = packages::read(name, folder);
         assert_eq!(packages::problems(&package), Vec::<String>::new(), "{name}");

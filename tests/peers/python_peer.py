@@ -31,6 +31,7 @@ Steps, by "do":
     hear      list, trigger                                   "tools", "prompts" or "resources" is changed by the trigger
     log       level, name, count                              calls a tool and waits for so many log messages
     log_level level                                           legacy logging/setLevel
+    save      path, text                                      writes a file, such as a source of the server
     ping                                                      legacy
     expire                                                    the time of the client's token is over
 
@@ -219,6 +220,8 @@ class Peer:
             return await self.log(step)
         if do == "log_level":
             return await client.set_logging_level(step["level"])
+        if do == "save":
+            return await anyio.Path(step["path"]).write_text(step["text"])
         if do == "ping":
             return await client.send_ping()
         if do == "expire":

@@ -3,6 +3,8 @@
 use lexopt::Parser;
 
 use super::exit::CommandError;
+#[cfg(all(feature = "workbench", feature = "http"))]
+use super::ready::announce;
 use crate::builder::Builder;
 #[cfg(feature = "http")]
 use crate::{
@@ -10,6 +12,9 @@ use crate::{
     server::{Network, host_problem, origin_problem, parse_time, path_problem},
     transport::http,
 };
+
+#[cfg(all(feature = "http", not(feature = "workbench")))]
+use http::hint as announce;
 
 /// HTTP options given on the command line.
 #[derive(Default)]
@@ -171,7 +176,7 @@ impl HttpLaunch {
             let address = self.address.map_or(http::DEFAULT_ADDRESS.to_owned(), |address| {
                 http::complete_address(&address)
             });
-            serve(builder, &address, http::hint)
+            serve(builder, &address, announce)
         }
         #[cfg(not(feature = "http"))]
         {

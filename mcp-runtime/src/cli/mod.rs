@@ -9,6 +9,8 @@ mod clients;
 mod command;
 #[cfg(feature = "workbench")]
 mod complete;
+#[cfg(feature = "workbench")]
+mod dev;
 mod exit;
 mod http;
 mod manifest;
@@ -18,6 +20,8 @@ mod playground;
 #[cfg(feature = "workbench")]
 mod published;
 mod questions;
+#[cfg(all(feature = "workbench", feature = "http"))]
+mod ready;
 #[cfg(feature = "workbench")]
 mod record;
 mod run;

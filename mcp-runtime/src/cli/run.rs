@@ -17,7 +17,7 @@ use super::{
     show, trial,
 };
 #[cfg(feature = "workbench")]
-use super::{bundle, clients, complete, record, server_json};
+use super::{bundle, clients, complete, dev, record, server_json};
 use crate::{
     builder::{Builder, CallSite},
     config::GivenValues,
@@ -120,6 +120,14 @@ static COMMANDS: &[Command] = &[
     },
     #[cfg(feature = "workbench")]
     Command {
+        usage: "dev [--http [ADDR]] [--features FEATURES] [OPTIONS] [-- WORDS]",
+        about: "serves a client, and replaces the server after each change of its sources",
+        options: &[],
+        parsed: dev::OPTIONS,
+        run: dev::run,
+    },
+    #[cfg(feature = "workbench")]
+    Command {
         usage: "record FILE [-- ARGUMENTS]",
         about: "serves a client on stdin and stdout, and records the session",
         options: &[],
@@ -154,8 +162,17 @@ static COMMANDS: &[Command] = &[
 
 /// Commands of the feature `workbench`.
 #[cfg(not(feature = "workbench"))]
-const WORKBENCH: [&str; 8] =
-    ["bundle", "complete", "config", "install", "record", "replay", "server-json", "uninstall"];
+const WORKBENCH: [&str; 9] = [
+    "bundle",
+    "complete",
+    "config",
+    "dev",
+    "install",
+    "record",
+    "replay",
+    "server-json",
+    "uninstall",
+];
 
 /// Command of the feature `playground`.
 #[cfg(not(feature = "playground"))]
@@ -208,6 +225,10 @@ impl Builder {
     /// client, `install CLIENT` adds it to the client's file, and `uninstall CLIENT` removes it. `bundle` puts the program into a file that
     /// clients install, and `server-json` prints the entry for the MCP Registry. `record FILE` writes a session to a file, and `replay FILE`
     /// plays it again and reports differences.
+    ///
+    /// `dev` of the same feature watches the sources, builds the program after each change, and replaces the running server. The client
+    /// stays connected: it sees the new lists, waits for a build that runs, and reads the errors of the compiler in the answers of its
+    /// calls.
     ///
     /// The feature `playground` adds the command `playground`, which serves the server and a page that tries it out at a free port, and opens
     /// the page in the browser. With `--no-open` it prints the URL only.

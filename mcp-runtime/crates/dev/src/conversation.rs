@@ -1,0 +1,576 @@
+//! The conversation of one client over stdio with servers that follow each other. No I/O.
+
+use std::{
+    collections::{HashMap, HashSet},
+    mem,
+};
+
+use serde_json::Value;
+
+use crate::{
+    message::{self, ACKNOWLEDGED, MessageKind, key, method},
+    record::SessionRecord,
+};
+
+/// Number of a server, in the order of their starts.
+pub(crate) type ServerNumber = u64;
+
+/// Step that the conversation asks for.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Step {
+    ToClient(Value),
+    ToServer(ServerNumber, Value),
+    /// A newer server has taken over. The calls of this server may end within a limit.
+    Retire(ServerNumber),
+    /// The server has nothing left to do.
+    Close(ServerNumber),
+}
+
+/// Request of the client at a server.
+struct OpenRequest {
+    server: ServerNumber,
+    request: Value,
+}
+
+/// State of the conversation.
+#[derive(Default)]
+pub(crate) struct Conversation {
+    record: SessionRecord,
+    /// Server that answers the client.
+    current: Option<ServerNumber>,
+    starting: Option<StartingServer>,
+    /// Whether the sources have changed since the last build.
+    is_building: bool,
+    /// Whether the last server ends, so that the next one starts alone.
+    is_held: bool,
+    /// Why calls cannot be answered.
+    broken: Option<String>,
+    /// Messages that wait for a server, or for the end of a build.
+    waiting: Vec<Value>,
+    open: HashMap<String, OpenRequest>,
+    /// Requests of servers, by the id that the client sees: the server, and its own id.
+    questions: HashMap<u64, (ServerNumber, Value)>,
+    /// Listen streams whose acknowledgement the client has seen.
+    acknowledged: HashSet<String>,
+    retired: HashSet<ServerNumber>,
+    has_served: bool,
+    numbers: u64,
+    steps: Vec<Step>,
+}
+
+/// Server that has not answered its first request yet.
+struct StartingServer {
+    number: ServerNumber,
+    greeting: Value,
+    /// Whether the greeting is that of the client.
+    has_session: bool,
+    /// Why it is not the newest program.
+    broken: Option<String>,
+}
+
+impl Conversation {
+    /// Returns the steps since the last call.
+    pub(crate) fn steps(&mut self) -> Vec<Step> {
+        mem::take(&mut self.steps)
+    }
+
+    /// Whether messages of the client wait for a server that starts.
+    pub(crate) fn is_waiting(&self) -> bool {
+        (self.starting.is_some() || self.is_held) && !self.waiting.is_empty()
+    }
+
+    fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    /// Takes a line of the client.
+    pub(crate) fn client_sent(&mut self, message: Value) {
+        match message {
+            // Only revision 2025-03-26 has batches. Its clients accept single answers.
+            Value::Array(batch) => batch.into_iter().for_each(|message| self.client_sent(message)),
+            message => match message::kind(&message) {
+                MessageKind::Request => self.request(message),
+                MessageKind::Notification => self.notification(message),
+                MessageKind::Response => self.answer(message),
+            },
+        }
+    }
+
+    fn request(&mut self, request: Value) {
+        let method = method(&request);
+        let runs_code = message::runs_code(method);
+        let is_settled = !self.is_building && !self.is_held && self.starting.is_none();
+        match (self.current, &self.broken) {
+            _ if runs_code && !is_settled => self.waiting.push(request),
+            (_, Some(text)) if method == "tools/call" => {
+                let answer = message::failure(&request, text);
+                self.steps.push(Step::ToClient(answer));
+            }
+            (Some(server), _) => self.forward(server, request),
+            (None, _) if !is_settled => self.waiting.push(request),
+            (None, text) => {
+                let text = text.as_deref().unwrap_or("no server runs");
+                let answer = message::failure(&request, text);
+                self.steps.push(Step::ToClient(answer));
+            }
+        }
+    }
+
+    fn forward(&mut self, server: ServerNumber, request: Value) {
+        self.record.note(&request);
+        let open = OpenRequest { server, request: request.clone() };
+        self.open.insert(key(&request["id"]), open);
+        self.steps.push(Step::ToServer(server, request));
+    }
+
+    fn notification(&mut self, notification: Value) {
+        let mut server = self.current;
+        if method(&notification) == "notifications/cancelled" {
+            let id = key(&notification["params"]["requestId"]);
+            let count = self.waiting.len();
+            self.waiting.retain(|waiting| waiting.get("id").is_none_or(|other| key(other) != id));
+            if self.waiting.len() < count {
+                return;
+            }
+            self.end_listen(&id);
+            server = self.open.get(&id).map(|open| open.server);
+        }
+        self.record.note(&notification);
+        self.steps.extend(server.map(|server| Step::ToServer(server, notification)));
+    }
+
+    /// Passes the answer to a question on to the server that has asked.
+    fn answer(&mut self, mut answer: Value) {
+        let asked = answer["id"].as_u64().and_then(|id| self.questions.remove(&id));
+        let Some((server, id)) = asked else { return };
+        answer["id"] = id;
+        self.steps.push(Step::ToServer(server, answer));
+    }
+
+    /// Takes a line of a server.
+    pub(crate) fn server_sent(&mut self, server: ServerNumber, message: Value) {
+        match message {
+            Value::Array(batch) => {
+                batch.into_iter().for_each(|message| self.server_sent(server, message));
+            }
+            message => match message::kind(&message) {
+                MessageKind::Response => self.response(server, message),
+                MessageKind::Request => self.question(server, message),
+                MessageKind::Notification => self.news(server, message),
+            },
+        }
+    }
+
+    fn response(&mut self, server: ServerNumber, mut answer: Value) {
+        if message::is_own(&answer["id"]) {
+            let starting = self.starting.take_if(|starting| {
+                starting.number == server && starting.greeting["id"] == answer["id"]
+            });
+            if let Some(starting) = starting {
+                self.greeted(starting);
+            }
+            return;
+        }
+        let id = key(&answer["id"]);
+        // A request whose stream a newer server has taken over is not that of this server any longer.
+        if self.open.get(&id).is_none_or(|open| open.server != server) || self.goes_on(&id, server)
+        {
+            return;
+        }
+        if let Some(OpenRequest { request, .. }) = self.open.remove(&id) {
+            if method(&request) == "initialize" && answer.get("error").is_some() {
+                self.record.refused();
+            }
+            message::adapt(&request, &mut answer);
+        }
+        self.end_listen(&id);
+        self.steps.push(Step::ToClient(answer));
+        self.close_if_done(server);
+    }
+
+    /// Whether a request is a listen stream that the next server takes over when this one ends.
+    fn goes_on(&self, id: &str, server: ServerNumber) -> bool {
+        self.current != Some(server) && self.record.listen(id).is_some()
+    }
+
+    fn end_listen(&mut self, id: &str) {
+        self.record.forget_listen(id);
+        self.acknowledged.remove(id);
+    }
+
+    /// Passes a question on with an id that no other server uses.
+    fn question(&mut self, server: ServerNumber, mut question: Value) {
+        let number = self.number();
+        let id = mem::replace(&mut question["id"], number.into());
+        self.questions.insert(number, (server, id));
+        self.steps.push(Step::ToClient(question));
+    }
+
+    fn news(&mut self, server: ServerNumber, mut notification: Value) {
+        match method(&notification) {
+            "notifications/cancelled" => {
+                let id = &notification["params"]["requestId"];
+                let asked =
+                    self.questions.iter().find(|(_, asked)| asked.0 == server && asked.1 == *id);
+                if let Some((&number, _)) = asked {
+                    self.questions.remove(&number);
+                    notification["params"]["requestId"] = number.into();
+                } else if self.open.get(&key(id)).is_none_or(|open| open.server != server)
+                    || self.goes_on(&key(id), server)
+                {
+                    return;
+                }
+            }
+            ACKNOWLEDGED => {
+                let id = key(&notification["params"]["_meta"][message::SUBSCRIPTION]);
+                let listen = self.record.listen(&id);
+                match listen {
+                    Some(listen) if self.acknowledged.insert(id) => {
+                        message::acknowledge(listen, &mut notification);
+                    }
+                    _ => return,
+                }
+            }
+            _ if self.current == Some(server) || message::belongs_to_call(&notification) => {}
+            _ => return,
+        }
+        self.steps.push(Step::ToClient(notification));
+    }
+
+    /// Notes that the sources have changed.
+    pub(crate) fn changed(&mut self) {
+        self.is_building = true;
+    }
+
+    /// Notes that the last build has failed.
+    pub(crate) fn build_failed(&mut self, text: String) {
+        self.is_building = false;
+        self.broken = Some(text);
+        self.settle();
+    }
+
+    /// Notes that the last build has led to the program that runs already.
+    pub(crate) fn nothing_new(&mut self) {
+        self.is_building = false;
+        self.broken = None;
+        self.settle();
+    }
+
+    /// Greets the server of a new program, which takes over as soon as it answers. A server that has not answered yet is dropped.
+    pub(crate) fn start(&mut self, server: ServerNumber) {
+        self.is_building = false;
+        let last = self.starting.take();
+        self.steps.extend(last.map(|last| Step::Close(last.number)));
+        self.start_again(server, None);
+    }
+
+    /// Greets a server of a program that has been started before. `broken` says why it is not the newest.
+    pub(crate) fn start_again(&mut self, server: ServerNumber, broken: Option<String>) {
+        self.is_held = false;
+        let number = self.number();
+        let greeting = self.record.greeting(number);
+        self.steps.push(Step::ToServer(server, greeting.clone()));
+        let has_session = self.record.has_session();
+        self.starting = Some(StartingServer { number: server, greeting, has_session, broken });
+    }
+
+    /// Server that answers the client.
+    pub(crate) fn current(&self) -> Option<ServerNumber> {
+        self.current
+    }
+
+    pub(crate) fn is_starting(&self, server: ServerNumber) -> bool {
+        self.starting.as_ref().is_some_and(|starting| starting.number == server)
+    }
+
+    /// Drops a server that could not start, and lets the last server end, so that another one can start alone.
+    pub(crate) fn hold(&mut self) {
+        self.starting = None;
+        self.is_held = true;
+        if let Some(last) = self.current.take() {
+            self.retire(last);
+        }
+    }
+
+    fn retire(&mut self, server: ServerNumber) {
+        self.retired.insert(server);
+        self.steps.push(Step::Retire(server));
+        self.close_if_done(server);
+    }
+
+    /// Lets the new server take over.
+    fn greeted(&mut self, starting: StartingServer) {
+        let server = starting.number;
+        // The client may have begun its session while the server started.
+        if self.record.has_session() && !starting.has_session {
+            return self.start_again(server, starting.broken);
+        }
+        let mut numbers = self.numbers;
+        let replay = self.record.replay(|| {
+            numbers += 1;
+            numbers
+        });
+        self.numbers = numbers;
+        self.steps.extend(replay.into_iter().map(|message| Step::ToServer(server, message)));
+        for (id, listen) in self.record.listens() {
+            let request = listen.clone();
+            self.open.insert(id.clone(), OpenRequest { server, request: request.clone() });
+            self.steps.push(Step::ToServer(server, request));
+        }
+        let last = self.current.replace(server);
+        self.broken = starting.broken;
+        // The program of the last server has the lists that the client knows.
+        if mem::replace(&mut self.has_served, true) && self.broken.is_none() {
+            self.steps.extend(self.record.changes().into_iter().map(Step::ToClient));
+        }
+        self.settle();
+        if let Some(last) = last {
+            self.retire(last);
+        }
+    }
+
+    /// Handles the messages that have waited.
+    fn settle(&mut self) {
+        for message in mem::take(&mut self.waiting) {
+            self.client_sent(message);
+        }
+    }
+
+    fn close_if_done(&mut self, server: ServerNumber) {
+        let mut open = self.open.iter();
+        let is_busy =
+            open.any(|(id, open)| open.server == server && self.record.listen(id).is_none());
+        if !is_busy && self.retired.remove(&server) {
+            self.steps.push(Step::Close(server));
+        }
+    }
+
+    /// Ends a retired server whose calls take too long.
+    pub(crate) fn give_up(&mut self, server: ServerNumber) {
+        if self.retired.remove(&server) {
+            self.fail_open(
+                server,
+                "a newer version of the server has taken over, and this call has not ended in time: call again",
+            );
+            self.steps.push(Step::Close(server));
+        }
+    }
+
+    /// Notes that a server has ended. `report` is the text for the client.
+    pub(crate) fn ended(&mut self, server: ServerNumber, report: &str) {
+        self.retired.remove(&server);
+        let has_failed = self.starting.take_if(|starting| starting.number == server).is_some();
+        let is_current = self.current == Some(server);
+        if is_current {
+            self.current = None;
+        }
+        self.fail_open(server, report);
+        self.questions.retain(|_, asked| asked.0 != server);
+        self.is_held &= !has_failed;
+        if has_failed || is_current {
+            self.broken = Some(report.to_owned());
+        }
+        if has_failed {
+            self.settle();
+        }
+    }
+
+    /// Answers the open requests of a server. The next server takes over the listen streams.
+    fn fail_open(&mut self, server: ServerNumber, text: &str) {
+        let ids = self
+            .open
+            .iter()
+            .filter(|(id, open)| open.server == server && self.record.listen(id).is_none());
+        let ids: Vec<_> = ids.map(|(id, _)| id.clone()).collect();
+        for id in ids {
+            let Some(OpenRequest { request, .. }) = self.open.remove(&id) else { continue };
+            self.steps.push(Step::ToClient(message::failure(&request, text)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(id: u64) -> Value {
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "a" } })
+    }
+
+    fn done(id: &Value) -> Value {
+        json!({ "jsonrpc": "2.0", "id": id, "result": {} })
+    }
+
+    /// Starts a server, and lets it answer its greeting.
+    fn take_over(conversation: &mut Conversation, server: ServerNumber) -> Vec<Step> {
+        conversation.start(server);
+        let [Step::ToServer(_, greeting)] = &conversation.steps()[..] else {
+            panic!("no greeting")
+        };
+        conversation.server_sent(server, done(&greeting["id"]));
+        conversation.steps()
+    }
+
+    #[test]
+    fn a_call_ends_at_the_server_that_has_begun_it() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        conversation.client_sent(call(7));
+        assert_eq!(conversation.steps(), [Step::ToServer(1, call(7))]);
+        assert_eq!(take_over(&mut conversation, 2), [Step::Retire(1)]);
+        conversation.client_sent(call(8));
+        assert_eq!(conversation.steps(), [Step::ToServer(2, call(8))]);
+        conversation.server_sent(1, done(&7.into()));
+        assert_eq!(conversation.steps(), [Step::ToClient(done(&7.into())), Step::Close(1)]);
+        conversation.give_up(1);
+        assert_eq!(conversation.steps(), []);
+    }
+
+    #[test]
+    fn a_call_that_takes_too_long_at_a_retired_server_fails() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        conversation.client_sent(call(7));
+        conversation.steps();
+        take_over(&mut conversation, 2);
+        conversation.give_up(1);
+        let [Step::ToClient(answer), Step::Close(1)] = &conversation.steps()[..] else {
+            panic!("the call goes on")
+        };
+        assert_eq!(answer["result"]["isError"], true);
+    }
+
+    #[test]
+    fn calls_wait_for_the_build_and_can_be_cancelled_meanwhile() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        conversation.changed();
+        conversation.client_sent(call(7));
+        conversation.client_sent(call(8));
+        let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } });
+        conversation.client_sent(cancelled);
+        assert_eq!(conversation.steps(), []);
+        let steps = take_over(&mut conversation, 2);
+        assert_eq!(steps, [Step::ToServer(2, call(8)), Step::Retire(1), Step::Close(1)]);
+    }
+
+    #[test]
+    fn questions_of_two_servers_with_the_same_id_reach_the_right_one() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        let question = json!({ "jsonrpc": "2.0", "id": 1, "method": "elicitation/create" });
+        let mut ids = Vec::new();
+        for server in [1, 2] {
+            conversation.client_sent(call(server));
+            conversation.steps();
+            conversation.server_sent(server, question.clone());
+            let [Step::ToClient(asked)] = &conversation.steps()[..] else { panic!("no question") };
+            ids.push(asked["id"].clone());
+            take_over(&mut conversation, server + 1);
+        }
+        for (server, id) in [1, 2].into_iter().zip(&ids) {
+            conversation.client_sent(done(id));
+            assert_eq!(conversation.steps(), [Step::ToServer(server, done(&1.into()))]);
+        }
+    }
+
+    #[test]
+    fn a_listen_stream_goes_on_at_the_next_server() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        let wanted = json!({ "toolsListChanged": true });
+        let listen = json!({ "id": "l", "method": "subscriptions/listen", "params": { "notifications": wanted } });
+        conversation.client_sent(listen.clone());
+        conversation.steps();
+        let meta = json!({ message::SUBSCRIPTION: "l" });
+        let acknowledged =
+            json!({ "method": ACKNOWLEDGED, "params": { "_meta": meta, "notifications": {} } });
+        conversation.server_sent(1, acknowledged.clone());
+        let [Step::ToClient(seen)] = &conversation.steps()[..] else { panic!("no stream") };
+        assert_eq!(seen["params"]["notifications"], wanted);
+        let changed = message::list_changed("notifications/tools/list_changed", Some(&"l".into()));
+        let expected = [
+            Step::ToServer(2, listen),
+            Step::ToClient(changed.clone()),
+            Step::Retire(1),
+            Step::Close(1),
+        ];
+        assert_eq!(take_over(&mut conversation, 2), expected);
+        // The end of the stream at the old server, and its beginning at the new server, are no news.
+        conversation.server_sent(1, changed);
+        conversation.server_sent(1, done(&"l".into()));
+        conversation.server_sent(2, acknowledged);
+        assert_eq!(conversation.steps(), []);
+    }
+
+    #[test]
+    fn a_listen_stream_outlasts_a_server_that_ends_before_the_next_one_starts() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        let listen = json!({ "id": "l", "method": "subscriptions/listen", "params": {} });
+        conversation.client_sent(listen.clone());
+        conversation.start(2);
+        conversation.steps();
+        conversation.hold();
+        conversation.client_sent(call(7));
+        assert_eq!(conversation.steps(), [Step::Retire(1), Step::Close(1)]);
+        conversation.server_sent(1, done(&"l".into()));
+        conversation.ended(1, "it has ended");
+        assert_eq!(conversation.steps(), []);
+        conversation.start_again(3, None);
+        let [Step::ToServer(3, greeting)] = &conversation.steps()[..] else {
+            panic!("no greeting")
+        };
+        conversation.server_sent(3, done(&greeting["id"]));
+        assert_eq!(conversation.steps(), [Step::ToServer(3, listen), Step::ToServer(3, call(7))]);
+    }
+
+    #[test]
+    fn a_session_that_begins_while_a_server_starts_is_known_to_that_server() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        conversation.start(2);
+        conversation.steps();
+        let initialize =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "a": 1 } });
+        conversation.client_sent(initialize);
+        conversation
+            .client_sent(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        conversation.steps();
+        let greeting =
+            conversation.starting.as_ref().map(|starting| starting.greeting["id"].clone());
+        conversation.server_sent(2, done(&greeting.expect("it starts")));
+        let [Step::ToServer(2, greeting)] = &conversation.steps()[..] else {
+            panic!("no handshake")
+        };
+        assert_eq!((method(greeting), &greeting["params"]), ("initialize", &json!({ "a": 1 })));
+        conversation.server_sent(2, done(&greeting["id"].clone()));
+        let steps = conversation.steps();
+        assert!(
+            matches!(&steps[0], Step::ToServer(2, first) if method(first) == "notifications/initialized")
+        );
+        let changes = steps.iter().filter(|step| matches!(step, Step::ToClient(_)));
+        assert_eq!(changes.count(), 3);
+    }
+
+    #[test]
+    fn a_server_that_ends_is_reported_until_the_next_one_runs() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        conversation.client_sent(call(7));
+        conversation.steps();
+        conversation.ended(1, "it is dead");
+        conversation.client_sent(call(8));
+        let texts = conversation.steps().into_iter().map(|step| match step {
+            Step::ToClient(answer) => answer["result"]["content"][0]["text"].clone(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(texts.collect::<Vec<_>>(), ["it is dead", "it is dead"]);
+        conversation.changed();
+        conversation.client_sent(call(9));
+        assert_eq!(take_over(&mut conversation, 2), [Step::ToServer(2, call(9))]);
+    }
+}

@@ -1,0 +1,230 @@
+//! Serves clients over HTTP: holds the port, and runs the servers behind it.
+
+// `exchange` answers a request with the help of `hub`, which knows the server of the moment (`upstream`) and the sessions that outlast it
+// (`session`). `sse` and `body` are the form of the answers, `access` says who may read those of `dev` itself.
+
+mod access;
+mod body;
+mod exchange;
+mod hub;
+mod session;
+mod sse;
+mod upstream;
+
+use std::{convert::Infallible, io::Write as _, path::Path, sync::Arc, time::Duration};
+
+use hyper::{server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::mpsc,
+    task::JoinHandle,
+    time::timeout,
+};
+
+pub use self::upstream::{READY, ServerAddress};
+use self::{hub::Hub, upstream::Upstream};
+use crate::{
+    builds::{BuildStep, build_after_changes},
+    error::DevError,
+    process::{self, Copies, Launch, ProgramCopy, ProgramStamp},
+    project::Project,
+};
+
+/// Time that the servers have to end together with this process.
+const FAREWELL: Duration = Duration::from_secs(8);
+
+/// Serves clients at `address` until this process is asked to end. `name` is that of the server, for the user.
+///
+/// # Errors
+/// Fails if the address is not one of this machine or is in use, or if the sources cannot be watched.
+pub async fn serve_http(
+    name: &str,
+    project: Project,
+    launch: Launch,
+    address: &str,
+) -> Result<(), DevError> {
+    let failed = |error| DevError::new(format_args!("{address}: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let bound = listener.local_addr()?;
+    if !bound.ip().is_loopback() {
+        return Err(DevError::new(format_args!(
+            "{address}: `dev` shows the errors of the compiler to its clients, so it listens only on this machine: use `dev --http 127.0.0.1:{}`",
+            bound.port()
+        )));
+    }
+    let hub = Arc::<Hub>::default();
+    let (sender, steps) = mpsc::unbounded_channel();
+    let mut servers = HttpServers::new(&project, launch, hub.clone());
+    servers.start(project.program());
+    let announced = announce(name, bound.to_string(), hub.clone());
+    let result = tokio::select! {
+        () = process::asked_to_end() => Ok(()),
+        () = accept(listener, &hub) => Ok(()),
+        watched = build_after_changes(project, sender) => watched,
+        () = servers.follow(steps) => Ok(()),
+        () = announced => Ok(()),
+    };
+    let last = hub.phase.borrow().current.clone();
+    if let Some(last) = last {
+        last.stop();
+        let _ = timeout(FAREWELL, last.ended()).await;
+    }
+    result
+}
+
+async fn accept(listener: TcpListener, hub: &Arc<Hub>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => drop(tokio::spawn(serve(stream, hub.clone()))),
+            // There are too many open files, for example.
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, hub: Arc<Hub>) {
+    // A connection without this setting is only slower.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(|request| {
+        let hub = hub.clone();
+        async move { Ok::<_, Infallible>(exchange::answer(hub, request).await) }
+    });
+    // The client sees the end of its connection, so the reason does not matter.
+    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+}
+
+/// Tells the user the addresses as soon as the first server listens.
+async fn announce(name: &str, address: String, hub: Arc<Hub>) {
+    let mut phases = hub.phase.subscribe();
+    let report = phases.wait_for(|phase| phase.current.is_some()).await;
+    let report = report.ok().and_then(|phase| Some(phase.current.as_ref()?.report.clone()));
+    if let Some(ServerAddress { url, playground, .. }) = report {
+        let public = |url: &str| {
+            let path = url.splitn(4, '/').nth(3).unwrap_or_default();
+            format!("http://{address}/{path}")
+        };
+        let playground =
+            playground.map(|url| format!("dev: the playground is at {}\n", public(&url)));
+        // If stderr is closed, the text has no reader, so an error does not matter.
+        let _ = write!(
+            std::io::stderr(),
+            "dev: {name} is at {}, and changes with its sources\n{}",
+            public(&url),
+            playground.unwrap_or_default()
+        );
+    }
+    std::future::pending().await
+}
+
+/// Starts servers, of which the last answers.
+struct HttpServers {
+    launch: Launch,
+    copies: Copies,
+    hub: Arc<Hub>,
+    count: u64,
+    /// Server that starts.
+    starting: Option<JoinHandle<()>>,
+    /// State of the program of the last server.
+    stamp: ProgramStamp,
+}
+
+impl HttpServers {
+    fn new(project: &Project, launch: Launch, hub: Arc<Hub>) -> Self {
+        let copies = Copies::new(&project.copies());
+        Self { launch, copies, hub, count: 0, starting: None, stamp: None }
+    }
+
+    /// Carries out the steps of the builds.
+    async fn follow(&mut self, mut steps: mpsc::UnboundedReceiver<BuildStep>) {
+        while let Some(step) = steps.recv().await {
+            match step {
+                BuildStep::Changed => {
+                    self.hub.phase.send_modify(|phase| phase.is_building = true);
+                }
+                BuildStep::Failed(text) => self.hub.phase.send_modify(|phase| {
+                    phase.is_building = false;
+                    phase.broken = Some(text.into());
+                }),
+                BuildStep::Built(program) => {
+                    let is_running = self.hub.phase.borrow().number() == Some(self.count);
+                    if is_running && self.stamp == process::stamp(&program) {
+                        self.hub.phase.send_modify(|phase| {
+                            phase.is_building = false;
+                            phase.broken = None;
+                        });
+                    } else {
+                        self.start(&program);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Starts a server, which takes over as soon as it listens. A server that does not listen yet is dropped.
+    fn start(&mut self, program: &Path) {
+        if let Some(starting) = self.starting.take() {
+            starting.abort();
+        }
+        self.hub.phase.send_modify(|phase| {
+            phase.is_building = false;
+            phase.is_starting = true;
+        });
+        // The number between is for the last program, in case that this one cannot start.
+        self.count += 2;
+        let hub = self.hub.clone();
+        match self.copies.make(program) {
+            Ok((copy, stamp)) => {
+                self.stamp = stamp;
+                let work = replace(hub, self.count, copy, self.launch.clone());
+                self.starting = Some(tokio::spawn(work));
+            }
+            Err(error) => {
+                fail(&hub, &format!("{} cannot be copied: {error}", program.display()));
+            }
+        }
+    }
+}
+
+/// Starts a server, lets it take over, and reports its end. If it cannot start, it starts once more without the last server, because both may
+/// need the same lock or port. After that, the last program starts again, with the number before.
+async fn replace(hub: Arc<Hub>, number: u64, program: Arc<ProgramCopy>, launch: Launch) {
+    let last = hub.phase.borrow().current.clone();
+    let mut started = Upstream::start(number, program.path(), &launch).await;
+    if let (Err(_), Some(last)) = (&started, last) {
+        last.retire().await;
+        last.ended().await;
+        started = Upstream::start(number, program.path(), &launch).await;
+    }
+    let (upstream, program, broken) = match (started, hub.good()) {
+        (Ok(upstream), _) => (upstream, program, None),
+        (Err(report), None) => return fail(&hub, &report),
+        (Err(report), Some(good)) => {
+            match Upstream::start(number - 1, good.path(), &launch).await {
+                Ok(upstream) => (upstream, good, Some(report)),
+                Err(_) => return fail(&hub, &report),
+            }
+        }
+    };
+    if let Some(last) = hub.take_over(&upstream, &program, broken) {
+        tokio::spawn(async move { last.retire().await });
+    }
+    tokio::spawn(async move {
+        let report = upstream.ended().await;
+        drop(program);
+        hub.phase.send_modify(|phase| {
+            if phase.number() == Some(upstream.number) {
+                phase.current = None;
+                phase.broken = Some(report.into());
+            }
+        });
+    });
+}
+
+/// Notes that no server could start.
+fn fail(hub: &Hub, report: &str) {
+    hub.phase.send_modify(|phase| {
+        phase.is_starting = false;
+        phase.broken = Some(report.into());
+    });
+}

@@ -1,0 +1,150 @@
+//! A session of the revisions before 2026-07-28 that outlasts its server: each further server gets the handshake again.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::{
+    HeaderMap, Method, Request, Response, Uri,
+    body::Incoming,
+    header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue},
+};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::upstream::Upstream;
+use crate::record::SessionRecord;
+
+pub(crate) const SESSION: &str = "mcp-session-id";
+
+/// Time for the handshake at a new server.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// Session of a client.
+pub(crate) struct Session {
+    uri: Uri,
+    /// Headers of the last request, among them the token of the user.
+    headers: Mutex<HeaderMap>,
+    record: Mutex<SessionRecord>,
+    /// Id of the session at each server. `None` if the server has refused it.
+    ids: tokio::sync::Mutex<HashMap<u64, Option<String>>>,
+    /// Servers of the open requests, by the keys of the ids.
+    open: Mutex<HashMap<String, u64>>,
+}
+
+impl Session {
+    /// Creates a session that a server has begun with this id.
+    pub(crate) fn new(
+        uri: Uri,
+        headers: &HeaderMap,
+        initialize: &Value,
+        server: u64,
+        id: &str,
+    ) -> Self {
+        let mut record = SessionRecord::default();
+        record.note(initialize);
+        let session = Self {
+            uri,
+            headers: Mutex::default(),
+            record: Mutex::new(record),
+            ids: tokio::sync::Mutex::new(HashMap::from([(server, Some(id.to_owned()))])),
+            open: Mutex::default(),
+        };
+        session.note_headers(headers);
+        session
+    }
+
+    pub(crate) fn record(&self) -> MutexGuard<'_, SessionRecord> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn note_headers(&self, headers: &HeaderMap) {
+        let mut headers = headers.clone();
+        for own in [SESSION, "last-event-id", CONTENT_LENGTH.as_str()] {
+            headers.remove(own);
+        }
+        *self.headers.lock().unwrap_or_else(PoisonError::into_inner) = headers;
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers the server of a request until the returned value is dropped.
+    pub(crate) fn begin(self: &Arc<Self>, key: String, server: u64) -> SessionRequest {
+        self.open().insert(key.clone(), server);
+        SessionRequest { session: self.clone(), key }
+    }
+
+    /// Returns the server of an open request.
+    pub(crate) fn server_of(&self, key: &str) -> Option<u64> {
+        self.open().get(key).copied()
+    }
+
+    /// Returns the id of the session at a server, after the handshake if the server does not know the session yet.
+    pub(crate) async fn id_at(&self, upstream: &Upstream) -> Option<String> {
+        let mut ids = self.ids.lock().await;
+        if let Some(id) = ids.get(&upstream.number) {
+            return id.clone();
+        }
+        let id = timeout(HANDSHAKE, self.shake_hands(upstream)).await.ok().flatten();
+        ids.insert(upstream.number, id.clone());
+        id
+    }
+
+    async fn shake_hands(&self, upstream: &Upstream) -> Option<String> {
+        let mut number = 0;
+        let mut next = || {
+            number += 1;
+            number
+        };
+        let (greeting, replay) = {
+            let record = self.record();
+            (record.greeting(next()), record.replay(next))
+        };
+        let response = self.post(upstream, &greeting, None).await?;
+        let id = response.headers().get(SESSION)?.to_str().ok()?.to_owned();
+        let _ = response.into_body().collect().await;
+        for message in replay {
+            let response = self.post(upstream, &message, Some(&id)).await?;
+            let _ = response.into_body().collect().await;
+        }
+        Some(id)
+    }
+
+    async fn post(
+        &self,
+        upstream: &Upstream,
+        message: &Value,
+        id: Option<&str>,
+    ) -> Option<Response<Incoming>> {
+        let mut request = Request::new(Full::new(Bytes::from(message.to_string())));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.uri.clone();
+        let headers = request.headers_mut();
+        *headers = self.headers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        match id {
+            Some(id) => drop(headers.insert(SESSION, HeaderValue::from_str(id).ok()?)),
+            None => drop(headers.remove("mcp-protocol-version")),
+        }
+        upstream.send(request).await.ok().filter(|response| response.status().is_success())
+    }
+}
+
+/// Open request of a session.
+pub(crate) struct SessionRequest {
+    session: Arc<Session>,
+    key: String,
+}
+
+impl Drop for SessionRequest {
+    fn drop(&mut self) {
+        self.session.open().remove(&self.key);
+    }
+}

@@ -1,0 +1,92 @@
+//! Events of a stream, as they are on the wire: a few lines, and an empty line at the end.
+
+use serde_json::Value;
+
+/// Splits the bytes of a stream into events.
+#[derive(Default)]
+pub(crate) struct EventReader(Vec<u8>);
+
+impl EventReader {
+    /// Adds bytes. Returns the events that are whole now.
+    pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<StreamEvent> {
+        self.0.extend_from_slice(bytes);
+        let mut events = Vec::new();
+        // The servers of this framework end lines with a line feed.
+        while let Some(end) = self.0.windows(2).position(|end| end == b"\n\n") {
+            let event: Vec<u8> = self.0.drain(..end + 2).collect();
+            events.push(StreamEvent::read(&String::from_utf8_lossy(&event)));
+        }
+        events
+    }
+}
+
+/// Event of a stream.
+#[derive(Debug, PartialEq)]
+pub(crate) struct StreamEvent {
+    pub(crate) id: Option<String>,
+    /// Message, if the event has one.
+    pub(crate) message: Option<Value>,
+    /// Other lines, in their order.
+    rest: String,
+}
+
+impl StreamEvent {
+    fn read(text: &str) -> Self {
+        let (mut id, mut data, mut rest) = (None, Vec::new(), String::new());
+        for line in text.lines() {
+            let (name, value) = line.split_once(':').unwrap_or((line, ""));
+            let value = value.strip_prefix(' ').unwrap_or(value);
+            match name {
+                "id" => id = Some(value.to_owned()),
+                "data" => data.push(value),
+                _ if line.is_empty() => {}
+                _ => rest += &format!("{line}\n"),
+            }
+        }
+        let message = serde_json::from_str(&data.join("\n")).ok();
+        if message.is_none() {
+            for line in data {
+                rest += &format!("data: {line}\n");
+            }
+        }
+        Self { id, message, rest }
+    }
+
+    pub(crate) fn of(message: Value) -> Self {
+        Self { id: None, message: Some(message), rest: "event: message\n".to_owned() }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let mut text = self.rest.clone();
+        if let Some(id) = &self.id {
+            text += &format!("id: {id}\n");
+        }
+        if let Some(message) = &self.message {
+            text += &format!("data: {message}\n");
+        }
+        text + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn events_are_read_from_pieces_and_written_again() {
+        let text =
+            "event: message\nid: 1\ndata: {\"a\":1}\n\n: comment\n\nretry: 5\nid: 2\ndata: \n\n";
+        let mut reader = EventReader::default();
+        let events: Vec<_> = text.bytes().flat_map(|byte| reader.take(&[byte])).collect();
+        assert_eq!(events.len(), 3);
+        assert_eq!(
+            (&events[0].id, &events[0].message),
+            (&Some("1".to_owned()), &Some(json!({ "a": 1 })))
+        );
+        assert_eq!(events[1].text(), ": comment\n\n");
+        assert_eq!(events[2].text(), "retry: 5\ndata: \nid: 2\n\n");
+        assert_eq!(StreamEvent::of(json!(1)).text(), "event: message\ndata: 1\n\n");
+    }
+}

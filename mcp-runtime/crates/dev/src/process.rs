@@ -1,0 +1,229 @@
+//! A server that runs: a copy of the program in a process of its own.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _},
+    process::{Child, Command},
+    time::timeout,
+};
+
+/// Number of bytes of stderr that a report shows: enough for a panic with its message and its place.
+const LAST_WORDS: usize = 4 * 1024;
+
+/// Number of bytes of stderr that are kept. A backtrace is in them, and not in the report.
+const KEPT: usize = 64 * 1024;
+
+/// Time after which a process that was asked to end is killed. A server gives its calls five seconds.
+const GRACE: Duration = Duration::from_secs(7);
+
+/// Age of the folder of another process from which on no server needs its copies.
+const FORGOTTEN: Duration = Duration::from_secs(3 * 24 * 60 * 60);
+
+/// Arguments and variables of each server.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// Arguments.
+    pub args: Vec<OsString>,
+    /// Variables beside those of this process.
+    pub env: Vec<(OsString, OsString)>,
+}
+
+/// State of the program that cargo has written, which changes with each build.
+pub(crate) type ProgramStamp = Option<(SystemTime, u64)>;
+
+/// Copies of the program, which cargo does not overwrite while they run.
+pub(crate) struct Copies {
+    folder: PathBuf,
+    count: u64,
+}
+
+impl Copies {
+    /// Names a new folder for the copies of this process. Removes those of processes that were killed.
+    pub(crate) fn new(folder: &Path) -> Self {
+        for other in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let changed = other.metadata().and_then(|metadata| metadata.modified());
+            let age = changed.ok().and_then(|time| time.elapsed().ok());
+            if age.is_some_and(|age| age > FORGOTTEN) {
+                let _ = fs::remove_dir_all(other.path());
+            }
+        }
+        Self { folder: folder.join(std::process::id().to_string()), count: 0 }
+    }
+
+    /// Copies the program. Returns the path of the copy, and the state of the program.
+    ///
+    /// # Errors
+    /// Fails if the program cannot be read, or the copy not be written.
+    pub(crate) fn make(&mut self, program: &Path) -> io::Result<(Arc<ProgramCopy>, ProgramStamp)> {
+        let stamp = stamp(program);
+        self.count += 1;
+        // The copy has the name of the program, which is the name of the server by default.
+        let folder = self.folder.join(self.count.to_string());
+        fs::create_dir_all(&folder)?;
+        let copy = ProgramCopy(folder.join(program.file_name().unwrap_or_default()));
+        fs::copy(program, &copy.0)?;
+        Ok((Arc::new(copy), stamp))
+    }
+}
+
+impl Drop for Copies {
+    fn drop(&mut self) {
+        // A copy that remains only takes space in the target folder.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Copy of a program, which is removed when no server needs it any longer.
+pub(crate) struct ProgramCopy(PathBuf);
+
+impl ProgramCopy {
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for ProgramCopy {
+    fn drop(&mut self) {
+        let _ = self.0.parent().map(fs::remove_dir_all);
+    }
+}
+
+/// Returns the state of the program.
+pub(crate) fn stamp(program: &Path) -> ProgramStamp {
+    let metadata = fs::metadata(program).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// Starts a server with pipes for stdin and stdout, or without both.
+///
+/// # Errors
+/// Fails if the system cannot start the program.
+pub(crate) fn start(program: &Path, launch: &Launch, has_pipes: bool) -> io::Result<Child> {
+    let stream = || if has_pipes { Stdio::piped() } else { Stdio::null() };
+    Command::new(program)
+        .args(&launch.args)
+        .envs(launch.env.iter().map(|(name, value)| (name, value)))
+        .stdin(stream())
+        .stdout(stream())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+}
+
+/// Waits until the process ends, after `stopping` at most for the grace period.
+pub(crate) async fn ended(
+    process: &mut Child,
+    stopping: impl Future<Output = ()>,
+) -> Option<ExitStatus> {
+    tokio::select! {
+        status = process.wait() => return status.ok(),
+        () = stopping => {}
+    }
+    match timeout(GRACE, process.wait()).await {
+        Ok(status) => status.ok(),
+        Err(_) => {
+            let _ = process.kill().await;
+            None
+        }
+    }
+}
+
+/// Waits until the user or the system asks this process to end.
+pub(crate) async fn asked_to_end() {
+    let interrupted = async {
+        // Without a handler, the signal ends the process at once.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await
+        }
+    };
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                () = interrupted => {}
+                _ = terminated.recv() => {}
+            }
+            return;
+        }
+    }
+    interrupted.await;
+}
+
+/// Last lines that a server has written to stderr.
+#[derive(Clone, Default)]
+pub(crate) struct LastWords(Arc<Mutex<Vec<u8>>>);
+
+impl LastWords {
+    fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Passes on what the server writes, until it closes the stream.
+    pub(crate) async fn listen(self, stderr: Option<impl AsyncRead + Unpin>) {
+        let Some(mut stderr) = stderr else { return };
+        let mut chunk = [0; 4096];
+        while let Ok(count @ 1..) = stderr.read(&mut chunk).await {
+            // If stderr is closed, the text has no reader, so an error does not matter.
+            let _ = io::stderr().write_all(&chunk[..count]);
+            let mut words = self.lock();
+            words.extend_from_slice(&chunk[..count]);
+            let surplus = words.len().saturating_sub(KEPT);
+            words.drain(..surplus);
+        }
+    }
+
+    /// Returns the text for a client about a server that has ended.
+    pub(crate) fn report(&self, status: Option<ExitStatus>) -> String {
+        let status = status.map_or("it was killed".to_owned(), |status| status.to_string());
+        let words = without_backtrace(&String::from_utf8_lossy(&self.lock()));
+        format!(
+            "the server has ended ({status}); the next change that compiles starts it again\n\n{words}"
+        )
+    }
+}
+
+/// Returns the last lines of a text, without the lines of backtraces.
+fn without_backtrace(text: &str) -> String {
+    let mut is_backtrace = false;
+    let lines = text.lines().filter(|line| {
+        is_backtrace = *line == "stack backtrace:" || is_backtrace && line.starts_with(' ');
+        !is_backtrace && !line.starts_with("note: Some details are omitted")
+    });
+    let mut kept: Vec<&str> = Vec::new();
+    let mut room = LAST_WORDS;
+    for line in lines.collect::<Vec<_>>().into_iter().rev() {
+        if line.len() >= room {
+            break;
+        }
+        room -= line.len() + 1;
+        kept.push(line);
+    }
+    kept.reverse();
+    kept.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_has_the_panic_and_not_its_backtrace() {
+        let frames = "  12: tokio::runtime\n             at /tokio.rs:1\n".repeat(500);
+        let text = format!(
+            "thread 'main' panicked at src/main.rs:1:1:\nno\nstack backtrace:\n{frames}note: Some details are omitted\nbye\n"
+        );
+        assert_eq!(without_backtrace(&text), "thread 'main' panicked at src/main.rs:1:1:\nno\nbye");
+        let text = "a line\n".repeat(10_000);
+        assert!(without_backtrace(&text).len() <= LAST_WORDS);
+    }
+}

@@ -1,0 +1,92 @@
+//! Record of the messages of a client that a new server has to know too.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::message::{self, method};
+
+/// Record of a session of the revisions 2024-11-05 to 2025-11-25, and of the listen streams of 2026-07-28.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SessionRecord {
+    /// Parameters of `initialize`.
+    initialize: Option<Value>,
+    is_initialized: bool,
+    /// Parameters of the last `logging/setLevel`.
+    level: Option<Value>,
+    /// Parameters of each `resources/subscribe`, by the URI.
+    subscriptions: BTreeMap<String, Value>,
+    /// Open listen requests, by the key of the id.
+    listens: BTreeMap<String, Value>,
+}
+
+impl SessionRecord {
+    /// Remembers a message of the client.
+    pub(crate) fn note(&mut self, sent: &Value) {
+        let params = || sent["params"].clone();
+        let uri = || sent["params"]["uri"].as_str().unwrap_or_default().to_owned();
+        match method(sent) {
+            "initialize" => self.initialize = Some(params()),
+            "notifications/initialized" => self.is_initialized = true,
+            "logging/setLevel" => self.level = Some(params()),
+            "resources/subscribe" => drop(self.subscriptions.insert(uri(), params())),
+            "resources/unsubscribe" => drop(self.subscriptions.remove(&uri())),
+            "subscriptions/listen" => {
+                drop(self.listens.insert(message::key(&sent["id"]), sent.clone()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Forgets the session after the server has refused it.
+    pub(crate) fn refused(&mut self) {
+        self.initialize = None;
+    }
+
+    /// Ends a listen stream.
+    pub(crate) fn forget_listen(&mut self, key: &str) {
+        self.listens.remove(key);
+    }
+
+    pub(crate) fn listen(&self, key: &str) -> Option<&Value> {
+        self.listens.get(key)
+    }
+
+    pub(crate) fn listens(&self) -> impl Iterator<Item = (&String, &Value)> {
+        self.listens.iter()
+    }
+
+    /// Whether the client has begun a session.
+    pub(crate) fn has_session(&self) -> bool {
+        self.initialize.is_some()
+    }
+
+    /// Returns the first request for a new server: the handshake of the client, or a request that shows that the server runs.
+    pub(crate) fn greeting(&self, number: u64) -> Value {
+        match &self.initialize {
+            Some(params) => message::own_request(number, "initialize", params.clone()),
+            None => message::ping(number),
+        }
+    }
+
+    /// Returns the messages that follow the handshake at a new server. `number` returns the numbers of own requests.
+    pub(crate) fn replay(&self, mut number: impl FnMut() -> u64) -> Vec<Value> {
+        if !self.is_initialized {
+            return Vec::new();
+        }
+        let mut messages = vec![json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })];
+        let level = self.level.iter().map(|params| ("logging/setLevel", params));
+        let uris = self.subscriptions.values().map(|params| ("resources/subscribe", params));
+        for (method, params) in level.chain(uris) {
+            messages.push(message::own_request(number(), method, params.clone()));
+        }
+        messages
+    }
+
+    /// Returns the notifications that the lists have changed, in the way of each revision.
+    pub(crate) fn changes(&self) -> Vec<Value> {
+        let legacy = message::LISTS.iter().filter(|_| self.is_initialized);
+        let legacy = legacy.map(|(method, ..)| message::list_changed(method, None));
+        legacy.chain(self.listens.values().flat_map(message::wanted_lists)).collect()
+    }
+}

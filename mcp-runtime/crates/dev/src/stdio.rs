@@ -1,0 +1,333 @@
+//! Serves one client over stdio: holds its pipe, and runs the servers behind it.
+
+use std::{
+    collections::HashMap,
+    future::pending,
+    io::{self, Write as _},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+use serde_json::Value;
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader},
+    process::{ChildStdin, ChildStdout},
+    sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
+    time::{Instant, sleep, sleep_until, timeout},
+};
+
+use crate::{
+    builds::{BuildStep, build_after_changes},
+    conversation::{Conversation, ServerNumber, Step},
+    error::DevError,
+    process::{self, Copies, LastWords, Launch, ProgramCopy, ProgramStamp},
+    project::Project,
+};
+
+/// Time that calls of a replaced server have to end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Time that the servers have to end after the client has left. The client waits about as long before it kills this process.
+const FAREWELL: Duration = Duration::from_secs(8);
+
+/// Time after the end of a process in which the rest of its output arrives. A child of the server may keep the pipe open.
+const REST: Duration = Duration::from_secs(1);
+
+/// Event outside of the conversation.
+enum ServerEvent {
+    Build(BuildStep),
+    /// The sources cannot be watched.
+    Unwatched(DevError),
+    Said(ServerNumber, Value),
+    Ended(ServerNumber, String),
+    /// The calls of a retired server have had their time.
+    Overdue(ServerNumber),
+}
+
+/// Serves the client until it closes `input`, or until this process is asked to end.
+///
+/// # Errors
+/// Fails if the program cannot be started, if the sources cannot be watched, or if `input` cannot be read.
+pub async fn serve_stdio(
+    project: Project,
+    launch: Launch,
+    input: impl AsyncRead + Unpin,
+    mut output: impl AsyncWrite + Unpin,
+) -> Result<(), DevError> {
+    let (sender, mut events) = mpsc::unbounded_channel();
+    tokio::spawn(watch(project.clone(), sender.clone()));
+    let mut servers = PipedServers::new(&project, launch, sender);
+    let mut conversation = Conversation::default();
+    servers.start(&mut conversation, project.program())?;
+    let mut lines = BufReader::new(input).split(b'\n');
+    let mut stop = std::pin::pin!(process::asked_to_end());
+    let mut leaving: Option<Instant> = None;
+    loop {
+        for step in conversation.steps() {
+            if let Some(message) = servers.carry_out(step) {
+                // The client has stopped reading, which ends a server.
+                if output.write_all(format!("{message}\n").as_bytes()).await.is_err() {
+                    return Ok(());
+                }
+            }
+        }
+        if output.flush().await.is_err() {
+            return Ok(());
+        }
+        if leaving.is_some() && !conversation.is_waiting() {
+            servers.close_all();
+            if servers.running.is_empty() {
+                return Ok(());
+            }
+        }
+        let deadline = async {
+            match leaving {
+                Some(time) => sleep_until(time).await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            line = lines.next_segment(), if leaving.is_none() => match line? {
+                Some(line) => servers.read_client(&mut conversation, &line),
+                None => leaving = Some(Instant::now() + FAREWELL),
+            },
+            () = &mut stop, if leaving.is_none() => leaving = Some(Instant::now() + FAREWELL),
+            () = deadline => return Ok(()),
+            Some(event) = events.recv() => match event {
+                ServerEvent::Unwatched(error) => return Err(error),
+                // The last server answers a client that has left.
+                ServerEvent::Build(_) if leaving.is_some() => {}
+                event => servers.handle(&mut conversation, event)?,
+            },
+        }
+    }
+}
+
+async fn watch(project: Project, events: UnboundedSender<ServerEvent>) {
+    let (sender, mut steps) = mpsc::unbounded_channel();
+    let passed_on = events.clone();
+    let pass_on = async {
+        while let Some(step) = steps.recv().await {
+            let _ = passed_on.send(ServerEvent::Build(step));
+        }
+    };
+    let (watched, ()) = tokio::join!(build_after_changes(project, sender), pass_on);
+    if let Err(error) = watched {
+        let _ = events.send(ServerEvent::Unwatched(error));
+    }
+}
+
+/// Servers that run, each with the channel to its stdin.
+struct PipedServers {
+    launch: Launch,
+    copies: Copies,
+    events: UnboundedSender<ServerEvent>,
+    /// Open channels, and `None` for a server whose stdin is closed.
+    running: HashMap<ServerNumber, (Option<UnboundedSender<String>>, Arc<ProgramCopy>)>,
+    last: ServerNumber,
+    /// State of the program of the last server.
+    stamp: ProgramStamp,
+    /// Program of the last server that has answered.
+    good: Option<Arc<ProgramCopy>>,
+    attempt: StartAttempt,
+}
+
+/// Attempts to start a program.
+enum StartAttempt {
+    /// Beside the last server.
+    First,
+    /// Alone, as soon as the last server has ended: both may need the same lock or port.
+    Held(Arc<ProgramCopy>),
+    Alone,
+    /// With the program of the last server.
+    LastGood,
+}
+
+impl PipedServers {
+    fn new(project: &Project, launch: Launch, events: UnboundedSender<ServerEvent>) -> Self {
+        let copies = Copies::new(&project.copies());
+        Self {
+            launch,
+            copies,
+            events,
+            running: HashMap::new(),
+            last: 0,
+            stamp: None,
+            good: None,
+            attempt: StartAttempt::First,
+        }
+    }
+
+    /// Starts a server from a program that cargo has built.
+    fn start(&mut self, conversation: &mut Conversation, program: &Path) -> io::Result<()> {
+        let (copy, stamp) = self.copies.make(program)?;
+        let current = conversation.current().and_then(|current| self.running.get(&current));
+        self.good = current.map(|(_, copy)| copy.clone()).or(self.good.take());
+        (self.stamp, self.attempt) = (stamp, StartAttempt::First);
+        let number = self.run(copy)?;
+        conversation.start(number);
+        Ok(())
+    }
+
+    /// Starts a copy of a program.
+    fn run(&mut self, copy: Arc<ProgramCopy>) -> io::Result<ServerNumber> {
+        self.last += 1;
+        let number = self.last;
+        let mut server = process::start(copy.path(), &self.launch, true)?;
+        let (lines, received) = mpsc::unbounded_channel();
+        let (stdin, stdout) = (server.stdin.take(), server.stdout.take());
+        let words = LastWords::default();
+        let listening = tokio::spawn(words.clone().listen(server.stderr.take()));
+        let reading = tokio::spawn(read(stdout, number, self.events.clone()));
+        let writing = tokio::spawn(write(stdin, received));
+        let events = self.events.clone();
+        tokio::spawn(async move {
+            let status = process::ended(&mut server, async { drop(writing.await) }).await;
+            let _ = timeout(REST, async { tokio::join!(reading, listening) }).await;
+            let _ = events.send(ServerEvent::Ended(number, words.report(status)));
+        });
+        self.running.insert(number, (Some(lines), copy));
+        Ok(number)
+    }
+
+    /// Notes that a server has ended. A server that could not start gets another chance.
+    fn ended(&mut self, conversation: &mut Conversation, server: ServerNumber, report: String) {
+        let copy = self.running.remove(&server).map(|(_, copy)| copy);
+        if !conversation.is_starting(server) {
+            conversation.ended(server, &report);
+            let StartAttempt::Held(copy) = &self.attempt else { return };
+            if self.running.is_empty() {
+                let copy = copy.clone();
+                self.attempt = StartAttempt::Alone;
+                self.start_again(conversation, copy, None);
+            }
+            return;
+        }
+        match (&self.attempt, copy, self.good.clone()) {
+            (StartAttempt::First, Some(copy), _) if !self.running.is_empty() => {
+                self.attempt = StartAttempt::Held(copy);
+                conversation.hold();
+            }
+            (StartAttempt::First | StartAttempt::Alone, _, Some(good)) => {
+                conversation.hold();
+                self.attempt = StartAttempt::LastGood;
+                // If the next build leads to the same program as this one, it has to be started.
+                self.stamp = None;
+                self.start_again(conversation, good, Some(report));
+            }
+            _ => conversation.ended(server, &report),
+        }
+    }
+
+    fn start_again(
+        &mut self,
+        conversation: &mut Conversation,
+        copy: Arc<ProgramCopy>,
+        broken: Option<String>,
+    ) {
+        match self.run(copy) {
+            Ok(number) => conversation.start_again(number, broken),
+            Err(error) => {
+                conversation.build_failed(format!("the server cannot be started: {error}"))
+            }
+        }
+    }
+
+    fn read_client(&self, conversation: &mut Conversation, line: &[u8]) {
+        match serde_json::from_slice(line) {
+            Ok(message) => conversation.client_sent(message),
+            Err(_) if line.trim_ascii().is_empty() => {}
+            // A server answers what cannot be read.
+            Err(_) => {
+                let open = self.running.get(&self.last).and_then(|(lines, _)| lines.as_ref());
+                let line = String::from_utf8_lossy(line).into_owned();
+                open.map(|lines| lines.send(line));
+            }
+        }
+    }
+
+    fn handle(
+        &mut self,
+        conversation: &mut Conversation,
+        event: ServerEvent,
+    ) -> Result<(), DevError> {
+        match event {
+            ServerEvent::Build(BuildStep::Changed) => conversation.changed(),
+            ServerEvent::Build(BuildStep::Failed(text)) => conversation.build_failed(text),
+            ServerEvent::Build(BuildStep::Built(program)) => {
+                let is_running = self.running.contains_key(&self.last);
+                if is_running && self.stamp == process::stamp(&program) {
+                    conversation.nothing_new();
+                } else if let Err(error) = self.start(conversation, &program) {
+                    let text = format!("{} cannot be started: {error}", program.display());
+                    conversation.build_failed(text);
+                }
+            }
+            ServerEvent::Said(server, message) => conversation.server_sent(server, message),
+            ServerEvent::Overdue(server) => conversation.give_up(server),
+            ServerEvent::Ended(server, report) => {
+                self.ended(conversation, server, report);
+            }
+            ServerEvent::Unwatched(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Carries out a step. Returns a message for the client.
+    fn carry_out(&mut self, step: Step) -> Option<Value> {
+        match step {
+            Step::ToClient(message) => return Some(message),
+            Step::ToServer(server, message) => {
+                let lines = self.running.get(&server).and_then(|(lines, _)| lines.as_ref());
+                // A server that has ended is reported by its event.
+                let _ = lines.map(|lines| lines.send(message.to_string()));
+            }
+            Step::Retire(server) => {
+                let events = self.events.clone();
+                tokio::spawn(async move {
+                    sleep(PATIENCE).await;
+                    let _ = events.send(ServerEvent::Overdue(server));
+                });
+            }
+            Step::Close(server) => {
+                if let Some((lines, _)) = self.running.get_mut(&server) {
+                    *lines = None;
+                }
+            }
+        }
+        None
+    }
+
+    fn close_all(&mut self) {
+        for (lines, _) in self.running.values_mut() {
+            *lines = None;
+        }
+    }
+}
+
+async fn write(stdin: Option<ChildStdin>, mut lines: UnboundedReceiver<String>) {
+    let Some(mut stdin) = stdin else { return };
+    while let Some(line) = lines.recv().await {
+        if stdin.write_all(format!("{line}\n").as_bytes()).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn read(
+    stdout: Option<ChildStdout>,
+    number: ServerNumber,
+    events: UnboundedSender<ServerEvent>,
+) {
+    let Some(stdout) = stdout else { return };
+    let mut lines = BufReader::new(stdout).lines();
+    while let Ok(Some(line)) = lines.next_line().await {
+        match serde_json::from_str(&line) {
+            Ok(message) => drop(events.send(ServerEvent::Said(number, message))),
+            Err(_) => {
+                drop(writeln!(io::stderr(), "dev: the server has written this to stdout: {line}"))
+            }
+        }
+    }
+}

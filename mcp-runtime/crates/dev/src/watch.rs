@@ -1,0 +1,110 @@
+//! Watches the folders of the sources, and reports changes that concern the build.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use tokio::sync::Notify;
+
+use crate::{
+    error::DevError,
+    project::{Project, Sources},
+};
+
+/// Watches the sources of a project.
+pub(crate) struct SourceWatch {
+    watcher: RecommendedWatcher,
+    shared: Arc<WatchState>,
+    /// Watched folders, each with whether the folders below it are watched too.
+    watched: BTreeSet<(PathBuf, bool)>,
+}
+
+/// State that the thread of the watcher shares.
+#[derive(Default)]
+struct WatchState {
+    sources: Mutex<Sources>,
+    changed: Notify,
+    /// Whether a watched folder has been created again, which the system does not watch by itself.
+    is_renewed: AtomicBool,
+}
+
+impl SourceWatch {
+    /// Begins to watch the sources of the last build.
+    ///
+    /// # Errors
+    /// Fails if the system cannot watch the folders.
+    pub(crate) fn start(project: &Project) -> Result<Self, DevError> {
+        let shared = Arc::<WatchState>::default();
+        let state = shared.clone();
+        let watcher = notify::recommended_watcher(move |event| state.note(event));
+        let watcher = watcher.map_err(|error| unwatched(project.folder(), &error))?;
+        let mut watch = Self { watcher, shared, watched: BTreeSet::new() };
+        watch.follow(project, project.program())?;
+        Ok(watch)
+    }
+
+    /// Watches the sources of the newest build, which has written `program` and may have other dependencies than the build before.
+    ///
+    /// # Errors
+    /// Fails if the system cannot watch a folder.
+    pub(crate) fn follow(&mut self, project: &Project, program: &Path) -> Result<(), DevError> {
+        let sources = project.sources(program);
+        if self.shared.is_renewed.swap(false, Ordering::Relaxed) {
+            self.watched.clear();
+        }
+        let trees = sources.trees.iter().map(|tree| (tree.clone(), true));
+        let folders = sources.folders.iter().map(|folder| (folder.clone(), false));
+        let wanted: BTreeSet<_> = trees.chain(folders).collect();
+        for (folder, _) in self.watched.difference(&wanted) {
+            // A folder that was removed is not watched any longer.
+            let _ = self.watcher.unwatch(folder);
+        }
+        for (folder, is_tree) in wanted.difference(&self.watched) {
+            let mode =
+                if *is_tree { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
+            match self.watcher.watch(folder, mode) {
+                Err(error) if folder.exists() => return Err(unwatched(folder, &error)),
+                // The folder may have been removed just now.
+                _ => {}
+            }
+        }
+        self.watched = wanted;
+        *self.shared.sources.lock().unwrap_or_else(PoisonError::into_inner) = sources;
+        Ok(())
+    }
+
+    /// Waits for a change. A change since the last call ends the wait at once.
+    pub(crate) async fn changed(&self) {
+        self.shared.changed.notified().await;
+    }
+}
+
+impl WatchState {
+    fn note(&self, event: notify::Result<notify::Event>) {
+        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        let concerns = match event {
+            Ok(event) if event.need_rescan() => true,
+            Ok(event) => {
+                let is_folder = event.paths.iter().any(|path| sources.is_folder(path));
+                let is_change = !matches!(event.kind, EventKind::Access(_));
+                self.is_renewed.fetch_or(is_folder && is_change, Ordering::Relaxed);
+                is_change && (is_folder || event.paths.iter().any(|path| sources.concern(path)))
+            }
+            // The system may have lost changes.
+            Err(_) => true,
+        };
+        if concerns {
+            self.changed.notify_one();
+        }
+    }
+}
+
+fn unwatched(folder: &Path, error: &notify::Error) -> DevError {
+    DevError::new(format_args!("changes in {} cannot be watched: {error}", folder.display()))
+}

@@ -1,0 +1,56 @@
+//! Tells the command `dev` of another process that this server listens, and ends this process together with that process.
+
+use std::{
+    env,
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    thread,
+};
+
+use mcp_runtime_dev::{READY, ServerAddress};
+
+use crate::transport::http::{HttpServer, hint};
+
+/// Reports the address of a server that `dev` has started. Another server prints it for its user.
+pub(super) fn announce(server: &HttpServer) {
+    let Some(supervisor) = env::var(READY).ok() else { return hint(server) };
+    let address = ServerAddress {
+        process: std::process::id(),
+        url: server.url(),
+        #[cfg(feature = "playground")]
+        playground: server.playground_url(),
+        #[cfg(not(feature = "playground"))]
+        playground: None,
+    };
+    let report = || -> std::io::Result<TcpStream> {
+        let mut stream = TcpStream::connect(supervisor)?;
+        stream.write_all(address.to_line().as_bytes())?;
+        Ok(stream)
+    };
+    match report() {
+        Ok(stream) => drop(thread::spawn(move || end_with(stream))),
+        // The supervisor has ended.
+        Err(_) => end(),
+    }
+}
+
+/// Ends this process as soon as the supervisor closes the connection.
+fn end_with(mut stream: TcpStream) {
+    while matches!(stream.read(&mut [0; 64]), Ok(1..)) {}
+    end();
+}
+
+/// Ends this process in the way of a signal, which lets calls finish.
+#[cfg(unix)]
+fn end() {
+    use rustix::process::{Signal, getpid, kill_process};
+
+    if kill_process(getpid(), Signal::TERM).is_err() {
+        std::process::exit(1);
+    }
+}
+
+#[cfg(not(unix))]
+fn end() {
+    std::process::exit(0);
+}

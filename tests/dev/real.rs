@@ -1,0 +1,147 @@
+//! Clients of other projects: the Python SDK, and the playground in Chromium.
+
+use std::{
+    io::Write as _,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+use support::{
+    node::Node,
+    python::Python,
+    requirement::{Missing, output_of},
+};
+
+use crate::{
+    client::Client,
+    workshop::{BROKEN, DOUBLE, FEATURES, Workshop},
+};
+
+/// Folder of the programs that another suite has installed, or will use.
+fn folder(suite: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(suite)
+}
+
+fn suite(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(file)
+}
+
+/// Lets the client of the Python SDK carry out a plan, and returns its report. `server` is a command or a URL.
+fn python(era: &str, server: &[String], plan: &Value) -> Result<Value, Missing> {
+    let requirements = include_str!("../peers/requirements.txt");
+    let python = Python::installed(&folder("peers"), "python-2.3.0", requirements)?;
+    let mut command = python.run(suite("peers/python_peer.py"));
+    command.args(["--era", era, "--"]).args(server).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut client = command.spawn().expect("an installed interpreter starts");
+    let mut stdin = client.stdin.take().expect("stdin is piped");
+    stdin.write_all(plan.to_string().as_bytes()).expect("the client reads its plan");
+    drop(stdin);
+    let output = client.wait_with_output().expect("the client ends");
+    assert!(output.status.success(), "{}", output.status);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
+    assert_eq!(report["complaints"], json!([]), "{report:#}");
+    assert_eq!(report["killed"], false, "`dev` did not end with its stdin: {report:#}");
+    Ok(report)
+}
+
+/// Adds a tool while the client of the Python SDK is connected, and checks what the client sees.
+fn check_python(
+    workshop: &Workshop,
+    era: &str,
+    protocol: &str,
+    server: &[String],
+) -> Result<(), Missing> {
+    workshop.save_program("");
+    let save = |code: &str| {
+        let (path, text) = workshop.program(code);
+        json!({ "do": "save", "path": path, "text": text })
+    };
+    let double = json!({ "do": "call", "name": "double", "arguments": { "number": 21 } });
+    let plan = json!({
+        "environment": Workshop::environment().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
+        "steps": [
+            { "do": "tools" },
+            { "do": "hear", "list": "tools", "trigger": save(DOUBLE) },
+            double,
+            { "do": "tools" },
+        ],
+    });
+    let report = python(era, server, &plan)?;
+    assert_eq!(report["protocol"], protocol);
+    let steps = &report["steps"];
+    let tools = |step: &Value| step["result"].as_array().map_or(0, Vec::len);
+    assert_eq!((tools(&steps[0]), tools(&steps[3])), (1, 2), "{report:#}");
+    assert_eq!(steps[1]["result"]["changed"], "tools", "{report:#}");
+    assert_eq!(steps[2]["result"]["content"][0]["text"], "42", "{report:#}");
+    Ok(())
+}
+
+const ERAS: [(&str, &str); 2] = [("auto", "2026-07-28"), ("legacy", "2025-11-25")];
+
+#[test]
+fn the_python_sdk_calls_a_tool_that_was_added_while_it_was_connected() {
+    let workshop = Workshop::new("python", "");
+    let manifest = workshop.path("Cargo.toml").display().to_string();
+    let words = [
+        "run",
+        "--quiet",
+        "--offline",
+        "--features",
+        FEATURES,
+        "--manifest-path",
+        &manifest,
+        "--",
+        "dev",
+    ];
+    let mut server = vec![env!("CARGO").to_owned()];
+    server.extend(words.map(str::to_owned));
+    for (era, protocol) in ERAS {
+        if let Err(missing) = check_python(&workshop, era, protocol, &server) {
+            return missing.skip();
+        }
+    }
+}
+
+#[test]
+fn over_http_the_python_sdk_calls_a_tool_that_was_added_while_it_was_connected() {
+    for (era, protocol) in ERAS {
+        let workshop = Workshop::new(&format!("python-http-{era}"), "");
+        let served = Client::start(workshop.dev(&["--http", "127.0.0.1:0"]));
+        let url = served.url();
+        if let Err(missing) = check_python(&workshop, era, protocol, &[url]) {
+            return missing.skip();
+        }
+    }
+}
+
+/// Runs a scenario of the playground with the files of the crate that it saves.
+fn chromium(page: &str, files: &Value) -> Result<(), Missing> {
+    let package = include_str!("../../mcp-runtime/playground/package.json");
+    let lock = include_str!("../../mcp-runtime/playground/package-lock.json");
+    let node = Node::locked(&folder("playground"), "npm", package, lock)?;
+    output_of(Command::new("chromium").arg("--version"))?;
+    let mut command = node.run(suite("playground/run.mjs"));
+    command.args(["sources", page]).arg(&node.folder).env("SOURCES", files.to_string());
+    if let Err(why) = output_of(&mut command) {
+        panic!("{why}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_open_page_of_the_playground_follows_the_sources() {
+    let workshop = Workshop::new("playground", "");
+    let served = Client::start(workshop.dev(&["--http", "127.0.0.1:0", "--playground"]));
+    let page = served.url().replace("/mcp", "/playground");
+    let text = |code| workshop.program(code).1;
+    let files = json!({
+        "path": workshop.path("src/main.rs"),
+        "start": text(""),
+        "double": text(DOUBLE),
+        "broken": text(BROKEN),
+    });
+    if let Err(missing) = chromium(&page, &files) {
+        missing.skip();
+    }
+}

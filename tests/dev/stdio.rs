@@ -1,0 +1,241 @@
+//! Clients over stdio.
+
+use serde_json::{Value, json};
+use support::clock::Stopwatch;
+
+use crate::{
+    client::{Client, call, modern, text},
+    workshop::{BROKEN, DOUBLE, GREET, NOTE, Workshop, main_with_port, versioned},
+};
+
+pub(crate) fn names(answer: &Value) -> Vec<&str> {
+    let tools = answer["result"]["tools"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
+}
+
+#[test]
+fn a_new_tool_reaches_a_session_that_stays_open() {
+    let workshop = Workshop::new("session", "");
+    for revision in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
+        let built = workshop.time_of_build("");
+        let mut client = Client::start(workshop.dev(&[]));
+        let capabilities = client.initialize(revision);
+        for list in ["tools", "prompts", "resources"] {
+            assert_eq!(capabilities[list]["listChanged"], true, "{capabilities}");
+        }
+        assert_eq!(names(&client.request(1, "tools/list", json!({}))), ["letters"]);
+        let prompts = client.request(2, "prompts/list", json!({}));
+        assert_eq!(prompts["result"], json!({ "prompts": [] }));
+        let watch = Stopwatch::start();
+        workshop.save_program(DOUBLE);
+        client.notification("notifications/tools/list_changed");
+        let answer = client.request(3, "tools/call", call("double", json!({ "number": 21 })));
+        let took = watch.elapsed();
+        eprintln!(
+            "{revision}: {took:?} from saving to the answer, {built:?} for an incremental build"
+        );
+        assert_eq!(text(&answer), "42");
+        assert_eq!(names(&client.request(4, "tools/list", json!({}))), ["double", "letters"]);
+        client.check_end();
+    }
+}
+
+#[test]
+fn a_listen_stream_hears_of_a_new_tool() {
+    let workshop = Workshop::new("listen", "");
+    let mut client = Client::start(workshop.dev(&[]));
+    let server = client.request(1, "server/discover", modern(json!({})));
+    assert_eq!(server["result"]["capabilities"]["tools"]["listChanged"], true, "{server}");
+    let wanted = json!({ "toolsListChanged": true, "promptsListChanged": true });
+    let listen = modern(json!({ "notifications": wanted }));
+    client.send(
+        &json!({ "jsonrpc": "2.0", "id": 2, "method": "subscriptions/listen", "params": listen }),
+    );
+    let begun = client.notification("notifications/subscriptions/acknowledged");
+    assert_eq!(begun["params"]["notifications"], wanted);
+    for (round, code) in [(0, DOUBLE), (1, "")] {
+        workshop.save_program(code);
+        for list in ["tools", "prompts"] {
+            let changed = client.notification(&format!("notifications/{list}/list_changed"));
+            let id = &changed["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
+            assert_eq!(*id, 2, "{changed}");
+        }
+        let tools = client.request(3 + round, "tools/list", modern(json!({})));
+        assert_eq!(names(&tools).len() as u64, 2 - round);
+        assert_eq!(tools["result"]["ttlMs"], 0);
+    }
+    let rest = client.check_end();
+    // The stream has begun once for the client, and ends with it.
+    let unexpected =
+        rest.iter().find(|message| message["id"] != 2 && message["params"]["requestId"] != 2);
+    assert_eq!(unexpected, None);
+}
+
+#[test]
+fn the_errors_of_the_compiler_answer_calls_until_the_build_heals() {
+    let workshop = Workshop::new("broken", "");
+    let mut client = Client::start(workshop.dev(&[]));
+    client.initialize("2025-11-25");
+    workshop.save_program(BROKEN);
+    client.wait_for_words("the build has failed");
+    let answer = client.request(1, "tools/call", call("letters", json!({ "text": "four" })));
+    let errors = text(&answer);
+    assert!(errors.starts_with("error: the server does not compile"), "{errors}");
+    assert!(
+        errors.contains("cannot multiply `i64` by `&str`") && errors.contains("src/main.rs:"),
+        "{errors}"
+    );
+    assert!(client.stderr().contains("cannot multiply `i64` by `&str`"));
+    // The last server that works answers everything else.
+    assert_eq!(names(&client.request(2, "tools/list", json!({}))), ["letters"]);
+    workshop.save_program(DOUBLE);
+    client.notification("notifications/tools/list_changed");
+    let answer = client.request(3, "tools/call", call("double", json!({ "number": 2 })));
+    assert_eq!(text(&answer), "4");
+    // The manifest counts, too. Its errors are those of cargo.
+    let manifest = workshop.read("Cargo.toml");
+    workshop.save("Cargo.toml", "[package");
+    client.wait_for_words("unclosed table");
+    client.wait_for_failures(2);
+    let answer = client.request(4, "tools/call", call("letters", json!({ "text": "four" })));
+    assert!(text(&answer).contains("unclosed table"), "{answer}");
+    workshop.save("Cargo.toml", &manifest);
+    client.wait_for_words("built after");
+    client.check_end();
+}
+
+#[test]
+fn a_call_after_a_change_is_answered_by_the_new_server() {
+    let workshop = Workshop::new("meanwhile", "");
+    workshop.save_program(&versioned("one"));
+    let mut client = Client::start(workshop.dev(&[]));
+    client.initialize("2025-06-18");
+    let version = || call("version", json!({}));
+    assert_eq!(text(&client.request(1, "tools/call", version())), "one");
+    workshop.save_program(&versioned("two"));
+    client.wait_for_words("the sources have changed");
+    assert_eq!(text(&client.request(2, "tools/call", version())), "two");
+    let (modern, legacy) = (modern(version()), version());
+    // Clients of both eras may use the same pipe in turn.
+    assert_eq!(text(&client.request(3, "tools/call", modern)), "two");
+    assert_eq!(text(&client.request(4, "tools/call", legacy)), "two");
+    client.check_end();
+}
+
+#[test]
+fn a_running_call_ends_at_the_server_that_has_begun_it() {
+    let workshop = Workshop::new("running", GREET);
+    let mut client = Client::start(workshop.dev(&[]));
+    client.initialize("2025-11-25");
+    client.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call("greet", json!({})) }));
+    let first = client.notification("elicitation/create");
+    workshop.save("words/src/lib.rs", "pub const GREETING: &str = \"welcome\";\n");
+    client.notification("notifications/tools/list_changed");
+    client.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call("greet", json!({})) }));
+    let second = client.notification("elicitation/create");
+    assert_ne!(first["id"], second["id"], "the client could not tell the questions apart");
+    for (question, name) in [(second, "Bob"), (first, "Ada")] {
+        let result = json!({ "action": "accept", "content": { "name": name } });
+        client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }));
+    }
+    // The path dependency belongs to the sources.
+    assert_eq!(text(&client.response(2)), "welcome Bob");
+    assert_eq!(text(&client.response(1)), "hello Ada");
+    client.check_end();
+}
+
+#[test]
+fn a_subscription_is_known_to_the_next_server() {
+    let workshop = Workshop::new("subscription", NOTE);
+    let mut client = Client::start(workshop.dev(&[]));
+    let capabilities = client.initialize("2025-11-25");
+    assert_eq!(capabilities["resources"]["subscribe"], true);
+    let answer = client.request(1, "resources/subscribe", json!({ "uri": "note://today" }));
+    assert_eq!(answer["result"], json!({}));
+    workshop.save_program(DOUBLE);
+    client.notification("notifications/tools/list_changed");
+    let answer = client.request(2, "tools/call", call("write", json!({})));
+    assert_eq!(text(&answer), "written");
+    let updated = client.notification("notifications/resources/updated");
+    assert_eq!(updated["params"]["uri"], "note://today");
+    client.check_end();
+}
+
+#[test]
+fn a_server_that_cannot_start_is_reported_and_the_last_one_answers_on() {
+    let workshop = Workshop::new("panics", "");
+    let mut client = Client::start(workshop.dev(&[]));
+    client.initialize("2025-11-25");
+    workshop.save_main(
+        "server!().setup(async || -> Result<u8> { panic!(\"the door is locked\") }).run()",
+    );
+    client.wait_for_words("the door is locked");
+    let letters = || call("letters", json!({ "text": "four" }));
+    let answer = client.request(1, "tools/call", letters());
+    assert!(text(&answer).starts_with("error: the server has ended"), "{answer}");
+    assert!(text(&answer).contains("the door is locked"), "{answer}");
+    assert_eq!(names(&client.request(2, "tools/list", json!({}))), ["letters"]);
+    workshop.save_program(DOUBLE);
+    client.notification("notifications/tools/list_changed");
+    assert_eq!(text(&client.request(3, "tools/call", letters())), "4");
+    client.check_end();
+}
+
+#[test]
+fn a_server_that_has_never_started_is_reported_to_each_request() {
+    let workshop = Workshop::new("never", "");
+    workshop.save_main("server!().setup(async || Err::<u8, _>(Error::msg(\"no database\"))).run()");
+    let mut client = Client::start(workshop.dev(&[]));
+    client.wait_for_words("no database");
+    let answer = client.request(1, "tools/list", modern(json!({})));
+    let problem = answer["error"]["message"].as_str().unwrap_or_default();
+    assert!(problem.contains("no database"), "{answer}");
+    workshop.save_program("");
+    client.wait_for_words("the sources have changed");
+    assert_eq!(names(&client.request(2, "tools/list", modern(json!({})))), ["letters"]);
+    client.check_end();
+}
+
+#[test]
+fn a_server_that_ends_in_a_call_starts_again_after_the_next_change() {
+    let code = "/// Ends the process.\n#[tool]\nfn quit() { std::process::exit(3) }\n";
+    let workshop = Workshop::new("quits", code);
+    let mut client = Client::start(workshop.dev(&[]));
+    client.initialize("2025-11-25");
+    let answer = client.request(1, "tools/call", call("quit", json!({})));
+    assert!(text(&answer).starts_with("error: the server has ended (exit status: 3)"), "{answer}");
+    workshop.save_program(DOUBLE);
+    client.notification("notifications/tools/list_changed");
+    let answer = client.request(2, "tools/call", call("double", json!({ "number": 3 })));
+    assert_eq!(text(&answer), "6");
+    client.check_end();
+}
+
+#[test]
+fn a_server_that_needs_a_port_starts_when_the_last_one_has_ended() {
+    let mut workshop = Workshop::new("port", "");
+    workshop.set_main(&main_with_port());
+    let mut client = Client::start(workshop.dev(&[]));
+    client.initialize("2025-11-25");
+    workshop.save_program(DOUBLE);
+    client.notification("notifications/tools/list_changed");
+    let answer = client.request(1, "tools/call", call("double", json!({ "number": 4 })));
+    assert_eq!(text(&answer), "8");
+    client.check_end();
+}
+
+#[test]
+fn folders_that_come_back_are_watched_again() {
+    let workshop = Workshop::new("folders", "");
+    let mut client = Client::start(workshop.dev(&[]));
+    client.initialize("2025-11-25");
+    // As a change of branches does.
+    std::fs::rename(workshop.path("src"), workshop.path("old")).expect("a folder");
+    client.wait_for_words("the build has failed");
+    workshop.save_program("");
+    client.wait_for_words("built after");
+    workshop.save_program(DOUBLE);
+    let answer = client.wait_for_answer("double", json!({ "number": 5 }));
+    assert_eq!(text(&answer), "10");
+    client.check_end();
+}

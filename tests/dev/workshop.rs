@@ -1,0 +1,227 @@
+//! Crate of an author: its files, its builds, and the command `dev` on it.
+
+use std::{
+    env, fs,
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use support::clock::Stopwatch;
+
+/// Features of each build. `dev` passes them on to its builds.
+pub(crate) const FEATURES: &str = "mcp-runtime/workbench,mcp-runtime/playground";
+
+/// Beginning of the program of each test.
+const PROGRAM: &str = r#"use mcp_runtime::prelude::*;
+
+/// Counts the letters of a text.
+#[tool(read_only)]
+fn letters(text: &str) -> usize {
+    text.chars().count()
+}
+
+fn main() -> Exit {
+    server!().run()
+}
+"#;
+
+/// A tool, for a program that lacks it.
+pub(crate) const DOUBLE: &str =
+    "/// Doubles a number.\n#[tool]\nfn double(number: i64) -> i64 { number * 2 }\n";
+
+/// A tool that does not compile.
+pub(crate) const BROKEN: &str = "#[tool]\nfn double(number: i64) -> i64 { number * \"2\" }\n";
+
+/// A tool that waits for the client.
+pub(crate) const GREET: &str = r#"
+/// Name of the user.
+#[form]
+struct Name {
+    name: String,
+}
+
+/// Greets the user.
+#[tool(asks(elicitation))]
+async fn greet(ctx: &Context) -> Result<String> {
+    let Name { name } = ctx.elicit("name", "Who are you?").await?;
+    Ok(format!("{} {name}", words::GREETING))
+}
+"#;
+
+/// A resource with subscribers, and a tool that changes it.
+pub(crate) const NOTE: &str = r#"
+/// The note of today.
+#[resource("note://today", subscribe)]
+fn today() -> &'static str {
+    "nothing"
+}
+
+/// Writes the note of today.
+#[tool]
+fn write(server: Handle) -> &'static str {
+    server.updated("note://today");
+    "written"
+}
+"#;
+
+/// Returns a body of `main` with a port that only one server can have at a time.
+pub(crate) fn main_with_port() -> String {
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr());
+    let address = free.expect("a free port").to_string();
+    format!("server!().setup(async || std::net::TcpListener::bind({address:?})).run()")
+}
+
+/// Returns a tool with this answer.
+pub(crate) fn versioned(version: &str) -> String {
+    format!("/// Returns the version.\n#[tool]\nfn version() -> &'static str {{ {version:?} }}\n")
+}
+
+/// Crate in a folder of its own.
+pub(crate) struct Workshop {
+    name: String,
+    folder: PathBuf,
+    program: String,
+    /// The program as the test began with it.
+    original: String,
+}
+
+impl Workshop {
+    /// Creates a crate with one tool and this code, and builds it.
+    pub(crate) fn new(name: &str, code: &str) -> Self {
+        let name = format!("dev-{name}");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dev").join(&name);
+        let _ = fs::remove_dir_all(&folder);
+        let program = format!("{PROGRAM}\n{code}");
+        let workshop = Self { name, folder, original: program.clone(), program };
+        let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcp-runtime");
+        let words = "/// Words of a greeting.\npub const GREETING: &str = \"hello\";\n";
+        workshop.save("words/Cargo.toml", "[package]\nname = \"words\"\nedition = \"2024\"\n");
+        workshop.save("words/src/lib.rs", words);
+        workshop.save(
+            "Cargo.toml",
+            &format!(
+                "[package]\nname = {:?}\nversion = \"1.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\nmcp-runtime = {{ path = {runtime:?} }}\nwords = {{ path = \"words\" }}\n\n[profile.dev.package.\"*\"]\nincremental = false\n",
+                workshop.name
+            ),
+        );
+        // The same versions as in the workspace, because the registry may be out of reach.
+        fs::copy(runtime.join("../Cargo.lock"), workshop.folder.join("Cargo.lock"))
+            .expect("the workspace is locked");
+        workshop.save_program("");
+        workshop.build();
+        workshop
+    }
+
+    pub(crate) fn save(&self, file: &str, text: &str) {
+        let path = self.folder.join(file);
+        fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a folder");
+        fs::write(path, text).expect("the folder for tests can be written");
+    }
+
+    /// Path of a file of the crate.
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.folder.join(file)
+    }
+
+    /// Path and text of the program with further code.
+    pub(crate) fn program(&self, code: &str) -> (PathBuf, String) {
+        (self.folder.join("src/main.rs"), format!("{}\n{code}", self.program))
+    }
+
+    /// Saves the program with further code.
+    pub(crate) fn save_program(&self, code: &str) {
+        self.save("src/main.rs", &self.program(code).1);
+    }
+
+    /// Gives the program this body of `main`, and saves it.
+    pub(crate) fn set_main(&mut self, body: &str) {
+        self.program = self.program.replace("server!().run()", body);
+        self.save_program("");
+    }
+
+    /// Saves the program with this body of `main`.
+    pub(crate) fn save_main(&self, body: &str) {
+        self.save("src/main.rs", &self.original.replace("server!().run()", body));
+    }
+
+    pub(crate) fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.folder.join(file)).expect("the crate has this file")
+    }
+
+    /// Builds the crate as `cargo run` does, before a test waits for an answer.
+    fn build(&self) {
+        let output = self.cargo("build").stdin(Stdio::null()).output().expect("cargo starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Returns the time of an incremental build after a change of the program.
+    pub(crate) fn time_of_build(&self, code: &str) -> Duration {
+        self.save_program(code);
+        let watch = Stopwatch::start();
+        self.build();
+        watch.elapsed()
+    }
+
+    fn cargo(&self, command: &str) -> Command {
+        let mut cargo = Command::new(env!("CARGO"));
+        // cargo sets these variables for the package of this test.
+        for (name, _) in env::vars_os() {
+            let is_of_package = |variable: &str| {
+                variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_")
+            };
+            if name.to_str().is_some_and(is_of_package) {
+                cargo.env_remove(name);
+            }
+        }
+        cargo
+            .args([command, "--quiet", "--offline", "--features", FEATURES])
+            .arg("--manifest-path");
+        cargo.arg(self.folder.join("Cargo.toml")).envs(Self::environment());
+        // Authors build incrementally.
+        cargo.env_remove("CARGO_INCREMENTAL");
+        cargo
+    }
+
+    /// Variables of the builds.
+    pub(crate) fn environment() -> [(&'static str, String); 2] {
+        let target = target().to_str().expect("a path that cargo has made").to_owned();
+        [("CARGO_TARGET_DIR", target), ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only".to_owned())]
+    }
+
+    /// Returns the command that a client starts.
+    pub(crate) fn dev(&self, words: &[&str]) -> Command {
+        let mut cargo = self.cargo("run");
+        cargo.args(["--", "dev"]).args(words);
+        cargo
+    }
+}
+
+/// Folder in which all tests build, so that the runtime is built once.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("dev")
+}
+
+impl Drop for Workshop {
+    /// Removes what the builds of this crate have left. The crates of all tests together would take gigabytes.
+    fn drop(&mut self) {
+        let names = [self.name.clone(), self.name.replace('-', "_")];
+        let is_own = |file: &str| {
+            let name = names.iter().find_map(|name| file.strip_prefix(&**name));
+            name.is_some_and(|rest| {
+                let hash = rest.trim_start_matches('-').split('.').next().unwrap_or_default();
+                hash.chars().all(|char| char.is_ascii_alphanumeric()) && !rest.starts_with('_')
+            })
+        };
+        for folder in ["", "deps", "incremental", ".fingerprint"] {
+            let folder = target().join("debug").join(folder);
+            for file in fs::read_dir(folder).into_iter().flatten().flatten() {
+                if file.file_name().to_str().is_some_and(is_own) {
+                    let _ =
+                        fs::remove_dir_all(file.path()).or_else(|_| fs::remove_file(file.path()));
+                }
+            }
+        }
+    }
+}
