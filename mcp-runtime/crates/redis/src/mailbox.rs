@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn events_that_follow_each_other_are_taken_once() {
         let mailbox = Mailbox::new(Duration::ZERO);
-        [5, 6, 7].map(|id| mailbox.add(event(id)));
+        [5, 6, 7].into_iter().for_each(|id| mailbox.add(event(id)));
         assert_eq!(taken(&mailbox, 5), Some(vec![6, 7]));
         assert_eq!(taken(&mailbox, 7), Some(vec![]));
     }
@@ -125,7 +125,7 @@ mod tests {
         let mailbox = Mailbox::new(Duration::ZERO);
         mailbox.add(event(7));
         assert_eq!(taken(&mailbox, 5), None);
-        [8, 10].map(|id| mailbox.add(event(id)));
+        [8, 10].into_iter().for_each(|id| mailbox.add(event(id)));
         assert_eq!(taken(&mailbox, 7), None);
         mailbox.add_gap(Duration::ZERO);
         mailbox.add(event(11));
