@@ -585,7 +585,7 @@ pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// |---|---|---|---|
 /// | `default`, `default = 5` | value of an absent field: `Default::default()`, or the expression | nothing, or an expression | none: the field is required |
 /// | `secret` | neither `help` nor an error shows the value | flag | off |
-/// | `file`, `directory` | the value is the path of a file or of a directory, so a client that asks for it can show its picker | flag | off |
+/// | `file`, `directory` | the value is the path of a file or of a directory, so that a client can ask for it with a picker | flag | off |
 /// | `name = "folder"` | name of the option, and end of the name of the variable | string literal: lower-case letters, digits and `-` | name of the field |
 /// | `env = "SERVICE_KEY"` | name of the variable | string literal: letters, digits and `_` | prefix and option, in upper case |
 ///

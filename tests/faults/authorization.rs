@@ -192,8 +192,9 @@ fn clients_are_told_where_to_get_a_token() {
             404
         );
         let reply = call("whoami").to("/a/mcp").ask(served.address).await;
-        let expected =
-            format!("Bearer resource_metadata=\"http://localhost{own}\", scope=\"notes:read\"");
+        let expected = format!(
+            "Bearer resource_metadata=\"http://localhost{own}\", scope=\"notes:read notes:write\""
+        );
         assert_eq!(challenge(&reply), expected);
         served.end().await;
         // A configured resource is used as it is.

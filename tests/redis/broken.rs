@@ -94,6 +94,35 @@ async fn a_follower_reads_large_events_in_small_parts() {
     }
 }
 
+/// Returns the number of transactions that Redis has executed.
+fn transactions(server: &RedisServer) -> u64 {
+    let stats = server.cli(&["INFO", "commandstats"]);
+    let line = stats.lines().find_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
+    line.and_then(|line| line.split(',').next()?.parse().ok()).unwrap_or(0)
+}
+
+/// Channels of Redis belong to no database, so events of another database would reach a follower that listens to the same channel.
+#[tokio::test]
+async fn a_follower_hears_nothing_of_another_database() {
+    let server = redis_server!();
+    let (store, wait) = (patient(&server), Duration::from_millis(50));
+    let other = Redis::new(format!("{}/1", server.url())).deadline(Duration::from_secs(20));
+    let last = appended(&store, b"own").await;
+    let mut follower = store.follow("p", "log", last);
+    eventually(async || {
+        let before = transactions(&server);
+        assert!(tokio::time::timeout(wait, follower.next()).await.is_err());
+        transactions(&server) == before
+    })
+    .await;
+    let before = transactions(&server);
+    appended(&other, b"foreign").await;
+    assert!(tokio::time::timeout(wait, follower.next()).await.is_err());
+    assert_eq!(transactions(&server) - before, 1);
+    appended(&store, b"own again").await;
+    assert_eq!(follower.next().await.unwrap().value, b"own again");
+}
+
 #[tokio::test]
 async fn followers_read_only_large_events_and_send_no_commands_while_they_wait() {
     let server = redis_server!();
@@ -101,11 +130,7 @@ async fn followers_read_only_large_events_and_send_no_commands_while_they_wait()
     let last = appended(&store, b"first").await;
     let mut followers: Vec<_> = (0..50).map(|_| store.follow("p", "log", last)).collect();
     let wait = Duration::from_millis(50);
-    let commands = || -> u64 {
-        let stats = server.cli(&["INFO", "commandstats"]);
-        let line = stats.lines().find_map(|line| line.strip_prefix("cmdstat_evalsha:calls="));
-        line.and_then(|line| line.split(',').next()?.parse().ok()).unwrap_or(0)
-    };
+    let commands = || transactions(&server);
     // The subscription is active after a while, and then each follower looks once more.
     eventually(async || {
         let before = commands();

@@ -201,7 +201,7 @@ fn what_a_bundle_lacks_is_named_with_its_fix() {
     let why = home.fail(&["bundle"], 1);
     assert_eq!(
         why,
-        "error: a bundle has an author: give one with `--author`, or add `authors = …` to Cargo.toml, and start the program with `cargo run`\n"
+        "error: a bundle needs an author: give one with `--author`, or add `authors = …` to Cargo.toml, and start the program with `cargo run`\n"
     );
     home.write("icon.png", "<svg/>");
     for (arguments, status, part) in [

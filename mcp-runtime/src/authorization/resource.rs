@@ -116,8 +116,8 @@ impl ProtectedResource {
 
     /// Adds scopes to the published list of scopes that clients may want to request (`scopes_supported`).
     ///
-    /// If the server [requires](Self::require) scopes, the response to a request without a token names these and the scopes of this list,
-    /// because many clients then request exactly the named scopes.
+    /// If the server [requires](Self::require) scopes, the response to a request without a token names the required scopes and the
+    /// scopes of this list, because many clients then request exactly the named scopes.
     ///
     /// Add as few scopes as possible. If a call needs another scope, the response names that scope. For this reason, the scopes of items
     /// are not added automatically.
@@ -131,8 +131,8 @@ impl ProtectedResource {
     ///
     /// If only some items need a scope, declare the scope on these items instead: `#[tool(scopes("notes:write"))]`.
     ///
-    /// Most clients request only the required scopes when their user logs in, and the lists then leave out all items that need others.
-    /// Name the others with [`scopes`](Self::scopes), or let clients see these items with
+    /// Most clients request only the required scopes when their user logs in, and the lists then leave out all items that need other
+    /// scopes. Name these scopes with [`scopes`](Self::scopes), or let clients see these items with
     /// [`list_beyond_scopes`](Self::list_beyond_scopes).
     #[must_use]
     pub fn require(mut self, scope: impl Into<String>) -> Self {
@@ -598,7 +598,7 @@ mod tests {
         let told = |resource: ProtectedResource| {
             resource.challenge(&AuthRefusal::Missing, String::new).unwrap()
         };
-        assert_eq!(told(resource().scopes(["a", "b"])), "Bearer");
+        assert_eq!(told(resource().scopes(["a", "b"])), "Bearer realm=\"mcp\"");
         assert_eq!(told(resource().require("b")), "Bearer scope=\"b\"");
         assert_eq!(told(resource().scopes(["a", "b"]).require("b")), "Bearer scope=\"b a\"");
     }

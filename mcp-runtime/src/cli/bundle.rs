@@ -46,16 +46,18 @@ async fn make(builder: Builder, mut values: CommandValues) -> Result<CommandOutp
     let (Some(author), Some(description)) = (&author, &description) else {
         let mut missing = Vec::new();
         if author.is_none() {
-            missing
-                .push(format!("author: give one with `--author`, or {}", package.fix("authors")));
+            missing.push(format!(
+                "an author: give one with `--author`, or {}",
+                package.fix("authors")
+            ));
         }
         if description.is_none() {
             let fix = package.fix("description");
-            missing.push(format!("description: give one with `--description`, or {fix}"));
+            missing.push(format!("a description: give one with `--description`, or {fix}"));
         }
         return Err(CommandError::failure(format_args!(
-            "a bundle has an {}",
-            missing.join("\nand a ")
+            "a bundle needs {}",
+            missing.join("\nand ")
         )));
     };
     let (author, email) = match author.split_once('<') {
@@ -95,7 +97,7 @@ async fn make(builder: Builder, mut values: CommandValues) -> Result<CommandOutp
     Ok(CommandOutput { aside: notes(&bundle, &snapshot, identity.icons.len()), ..text.into() })
 }
 
-/// Returns the name of the file, which tells the systems apart, because a bundle has a single program.
+/// Returns the default name of the file. It names the system and the processor, because a bundle contains a program for a single system.
 fn usual_file(server: &str) -> PathBuf {
     format!("{server}-{}-{}.mcpb", env::consts::OS, env::consts::ARCH).into()
 }
@@ -107,7 +109,7 @@ fn tool(entry: &Entry) -> BundledTool {
     }
 }
 
-/// Returns the prompts whose text depends on their arguments alone. The place of each argument is in the text.
+/// Returns the prompts whose text depends on their arguments alone. Their texts have a placeholder for each argument.
 async fn prompts(client: &mut TestClient, snapshot: &Snapshot) -> Vec<BundledPrompt> {
     let mut found = Vec::new();
     for entry in snapshot.list(ListKind::Prompts) {
@@ -134,7 +136,7 @@ async fn prompts(client: &mut TestClient, snapshot: &Snapshot) -> Vec<BundledPro
     found
 }
 
-/// Whether the function of a prompt takes neither state, which may contain data of the author, nor anything else of a call.
+/// Whether the function of a prompt takes nothing but arguments. State, for example, may contain data of the author.
 fn depends_on_arguments_alone(entry: &Entry) -> bool {
     let is_it = |def: &&registry::ItemDef| entry.identity == Some((def.identity)());
     let Some(def) = registry::all().find(is_it) else { return false };
@@ -143,7 +145,7 @@ fn depends_on_arguments_alone(entry: &Entry) -> bool {
     params.needs.states.is_empty() && !params.needs.handle && !entry.needs_meta && !entry.can_ask
 }
 
-/// Returns the text of messages of the user. `None` if there are others.
+/// Returns the text of the messages of a prompt. `None` if a message is not from the user, or is not a text.
 fn text_of(answer: Value) -> Option<String> {
     let prompted: Prompted = serde_json::from_value(answer).ok()?;
     let texts = prompted.messages.iter().map(|message| {
@@ -159,7 +161,7 @@ fn icon_of_file(file: &Path) -> Result<BundleIcon, CommandError> {
         .map_err(|why| CommandError::failure(format_args!("{}: {why}", file.display())))?;
     BundleIcon::png(bytes).ok_or_else(|| {
         CommandError::failure(format_args!(
-            "{} is no PNG file: the icon of a bundle is one, best with 512×512 pixels",
+            "{} is no PNG file: give a PNG file with `--icon`, best with 512×512 pixels",
             file.display()
         ))
     })

@@ -189,7 +189,7 @@ fn report(published: &CheckedServer, groups: &[FindingGroup]) -> String {
     page
 }
 
-/// Returns what `check --json` prints.
+/// Returns the JSON that `check --json` prints.
 fn report_as_json(published: &CheckedServer, groups: &[FindingGroup]) -> Value {
     let findings = groups.iter().flat_map(|group| {
         group.findings.iter().map(|finding| {

@@ -165,8 +165,10 @@ fn read(text: &str, property: &Value, is_required: bool) -> Result<Option<Value>
     Ok(Some(value))
 }
 
+/// Checks that `size` is within the bounds.
+///
 /// # Errors
-/// Fails with the bounds if `size` is outside of them.
+/// Returns the text for the person, which names the bounds.
 fn check_bounds(size: Option<f64>, least: &Value, most: &Value) -> Result<(), String> {
     let is_inside = |bound: &Value, fits: fn(&f64, &f64) -> bool| {
         size.zip(bound.as_f64()).is_none_or(|(size, bound)| fits(&size, &bound))

@@ -57,12 +57,12 @@ impl CommandValues {
     }
 }
 
-/// Fails if a value was given to this process, because what is published asks its users for the values.
+/// Fails if a value was given to this process, because clients ask the users of a published server for the values.
 pub(super) fn refuse_given_values(builder: &Builder, command: &str) -> Result<(), CommandError> {
     match builder.given.iter().flatten().next() {
         None => Ok(()),
         Some((option, _)) => Err(CommandError::usage(format!(
-            "`{command}` is for the users of the server, which choose their own values: leave `--{option}` out"
+            "`{command}` is for the users of the server, and they choose their own values: leave `--{option}` out"
         ))),
     }
 }
@@ -70,7 +70,7 @@ pub(super) fn refuse_given_values(builder: &Builder, command: &str) -> Result<()
 /// Package of the author, as `cargo run` describes it in variables.
 #[derive(Default)]
 pub(super) struct CargoPackage {
-    /// Whether cargo has started the program.
+    /// Whether cargo has started the program, and has described the package of the server.
     pub(super) is_known: bool,
     pub(super) version: Option<String>,
     /// Authors, each as `NAME` or `NAME <EMAIL>`.
@@ -104,7 +104,7 @@ impl CargoPackage {
         }
     }
 
-    /// Returns how a member of `Cargo.toml` reaches the command.
+    /// Returns the advice to add a member to `Cargo.toml`.
     pub(super) fn fix(&self, member: &str) -> String {
         let start = if self.is_known { "" } else { ", and start the program with `cargo run`" };
         format!("add `{member} = …` to Cargo.toml{start}")

@@ -227,8 +227,7 @@ impl Builder {
     /// plays it again and reports differences.
     ///
     /// `dev` of the same feature watches the sources, builds the program after each change, and replaces the running server. The client
-    /// stays connected: it sees the new lists, waits for a build that runs, and reads the errors of the compiler in the answers of its
-    /// calls.
+    /// stays connected and sees the new lists. Its calls wait for a running build, and tool calls return the errors of the compiler.
     ///
     /// The feature `playground` adds the command `playground`, which serves the server and a page that tries it out at a free port, and opens
     /// the page in the browser. With `--no-open` it prints the URL only.

@@ -175,7 +175,7 @@ impl ConfigFieldView {
         &self.field.element
     }
 
-    /// Whether the server does not start without a value.
+    /// Whether the server needs a value to start.
     pub(crate) fn is_needed(&self) -> bool {
         self.field.is_required && self.origin.is_needed
     }

@@ -143,7 +143,7 @@ pub(super) fn upper_snake(name: &str) -> String {
         .collect()
 }
 
-/// Whether a text is the place of a value in the manifest of a bundle.
+/// Whether a text is a placeholder of the manifest of a bundle, which a client leaves if its user has chosen no value.
 pub(crate) fn is_unchosen(text: &str) -> bool {
     text.strip_prefix("${user_config.").is_some_and(|rest| rest.ends_with('}'))
 }

@@ -156,7 +156,7 @@ impl Logins {
     async fn load(&self) -> Result<()> {
         if !self.0.journal.has_started() {
             return Err(Error::internal(
-                "the logins are not known: the server has not started, or it serves stdio, where nobody logs in",
+                "the logins are not known: the server has not started, or it serves stdio, where users do not log in",
             ));
         }
         self.0.load().await.map_err(Error::internal)

@@ -102,7 +102,8 @@ impl ContractReport {
     }
 
     /// Returns the changes as JSON: a list of objects with `class` (`breaking`, `additive` or `cosmetic`), `subject`, `change`, `place` and
-    /// `advice`. The last two are missing where they are unknown.
+    /// `advice`. `place` and `advice` are left out where there are
+    /// none.
     pub fn json(&self) -> Value {
         let changes = self.changes.iter().map(|change| {
             let mut object = json!({

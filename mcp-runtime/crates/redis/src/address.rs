@@ -25,8 +25,8 @@ const PROBE: Duration = Duration::from_secs(5);
 /// Clients of the library, by the kind of the address.
 pub(crate) enum Address {
     Server(Client),
-    /// The client asks the sentinels for the current primary.
-    Sentinel(tokio::sync::Mutex<SentinelClient>),
+    /// The client asks the sentinels for the current primary, of which the database with this number is used.
+    Sentinel(tokio::sync::Mutex<SentinelClient>, i64),
     Cluster(ClusterClient, Vec<Client>),
 }
 
@@ -56,11 +56,20 @@ impl Address {
         open(url).map(Self::Server).map_err(text)
     }
 
+    /// Returns the number of the database. A cluster has a single one.
+    pub(crate) fn database(&self) -> i64 {
+        match self {
+            Self::Server(client) => client.get_connection_info().redis_settings().db(),
+            Self::Sentinel(_, database) => *database,
+            Self::Cluster(..) => 0,
+        }
+    }
+
     /// Returns a client for the server that accepts writes. In a cluster, returns a client for the node with this number, counted around.
     pub(crate) async fn client(&self, number: usize) -> RedisResult<Client> {
         match self {
             Self::Server(client) => Ok(client.clone()),
-            Self::Sentinel(client) => client.lock().await.async_get_client().await,
+            Self::Sentinel(client, _) => client.lock().await.async_get_client().await,
             Self::Cluster(_, nodes) => Ok(nodes[number % nodes.len()].clone()),
         }
     }
@@ -104,7 +113,8 @@ fn sentinel(scheme: &str, rest: &str) -> Result<Address, String> {
         Some(settings),
         SentinelServerType::Master,
     );
-    Ok(Address::Sentinel(tokio::sync::Mutex::new(client.map_err(text)?)))
+    let database = primary.redis_settings().db();
+    Ok(Address::Sentinel(tokio::sync::Mutex::new(client.map_err(text)?), database))
 }
 
 /// Returns the hosts of a URL with the path after them, without user, password and query.
@@ -166,7 +176,7 @@ mod tests {
     fn each_kind_of_url_is_known() {
         let kind = |url: &str| match Address::parse(url) {
             Ok(Address::Server(_)) => "server".to_owned(),
-            Ok(Address::Sentinel(_)) => "sentinel".to_owned(),
+            Ok(Address::Sentinel(..)) => "sentinel".to_owned(),
             Ok(Address::Cluster(_, nodes)) => format!("cluster of {}", nodes.len()),
             Err(why) => why,
         };

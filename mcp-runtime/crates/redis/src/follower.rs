@@ -7,7 +7,7 @@ use mcp_runtime::store::{
 };
 use tokio::time::{Instant, timeout_at};
 
-use crate::{mailbox::Mailbox, redis_core::RedisCore, script};
+use crate::{mailbox::Mailbox, redis_core::RedisCore};
 
 /// Maximum number of events that are read at once. After a read that fails, for example because its events are too large for the deadline,
 /// the next read asks for half as many.
@@ -74,8 +74,7 @@ impl Follower for RedisFollower {
                     return Ok(event);
                 }
                 if self.mailbox.is_none() {
-                    let channel =
-                        script::log_key(&self.core.partition_key(&self.partition), &self.log);
+                    let channel = self.core.channel(&self.partition, &self.log)?;
                     self.mailbox =
                         self.core.subscriber().map(|subscriber| subscriber.subscribe(&channel));
                 }

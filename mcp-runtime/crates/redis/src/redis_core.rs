@@ -56,8 +56,14 @@ impl RedisCore {
         Some(self.subscriber.get_or_init(start))
     }
 
-    pub(crate) fn partition_key(&self, partition: &str) -> String {
-        script::partition_key(&self.prefix, partition)
+    fn database(&self) -> Result<i64, StoreError> {
+        self.address().map(|address| address.database())
+    }
+
+    /// Returns the name of the channel on which Redis announces the events of a log.
+    pub(crate) fn channel(&self, partition: &str, log: &str) -> Result<String, StoreError> {
+        let partition = script::partition_key(&self.prefix, partition);
+        Ok(script::channel(&partition, log, self.database()?))
     }
 
     /// Executes transactions. They are sent together, so that they take one round trip.
@@ -75,7 +81,7 @@ impl RedisCore {
         bytes: Option<usize>,
     ) -> Result<TransactionResult, StoreError> {
         let connection = self.connection()?;
-        let command = script::command(&self.prefix, transaction, bytes)?;
+        let command = script::command(&self.prefix, self.database()?, transaction, bytes)?;
         let sent = connection.send(&transaction.partition, &command);
         let Ok(answer) = tokio::time::timeout(self.deadline, sent).await else {
             connection.report_late(&transaction.partition);
@@ -158,7 +164,7 @@ impl RedisCore {
         // A full Redis accepts every operation of a script that has removed something before.
         let first = Transaction::on(CHECK).then(all.operations[0].clone());
         for transaction in [first, all] {
-            let command = script::command(&self.prefix, &transaction, None)?;
+            let command = script::command(&self.prefix, self.database()?, &transaction, None)?;
             let answer = self.connection()?.send(&transaction.partition, &command).await;
             answer.map_err(|why| self.at_start(&failure(&why)))?;
         }
@@ -167,7 +173,7 @@ impl RedisCore {
 
     /// Subscribes to the announcements of a log once, because a user of Redis has rights of its own for channels.
     async fn try_subscription(&self) -> Result<(), StoreError> {
-        let channel = script::log_key(&self.partition_key(CHECK), CHECK);
+        let channel = self.channel(CHECK, CHECK)?;
         let client = self.address()?.client(0).await.map_err(|why| failure(&why))?;
         // A server of a cluster may be away, and the others announce events as well.
         let Ok(mut connection) = client.get_async_pubsub().await else { return Ok(()) };

@@ -24,9 +24,9 @@ pub(crate) fn partition_key(prefix: &str, partition: &str) -> String {
     format!("{prefix}{{p{partition}}}")
 }
 
-/// Returns the name of a log in Redis, on which Redis also announces its events.
-pub(crate) fn log_key(partition_key: &str, log: &str) -> String {
-    format!("{partition_key}:l:{log}")
+/// Returns the name of the channel on which Redis announces the events of a log. Channels belong to no database, so the name has its number.
+pub(crate) fn channel(partition_key: &str, log: &str, database: i64) -> String {
+    format!("{partition_key}:l:{log}@{database}")
 }
 
 /// Returns the command that loads the script.
@@ -39,11 +39,13 @@ pub(crate) fn load() -> Cmd {
 /// Returns the command that applies a transaction. Each of its reads of a log ends with the event that reaches `bytes`.
 pub(crate) fn command(
     prefix: &str,
+    database: i64,
     transaction: &Transaction,
     bytes: Option<usize>,
 ) -> Result<Cmd, StoreError> {
     let mut command = redis::cmd("EVALSHA");
     command.arg(SCRIPT.get_hash()).arg(1).arg(partition_key(prefix, &transaction.partition));
+    command.arg(database);
     for operation in &transaction.operations {
         write(&mut command, operation, bytes)?;
     }

@@ -1,7 +1,7 @@
 -- Applies one transaction of a store (see `mcp_runtime::store::Transaction`).
 --
 -- KEYS[1] is the name of the partition with its hash tag. All other names are made from it, so that Redis Cluster finds them on the same
--- node. ARGV has the operations one after the other: the name of an operation, and then its arguments.
+-- node. ARGV[1] is the number of the database. Then ARGV has the operations one after the other: the name of an operation, and its arguments.
 --
 -- The result is {1, output, …}, or {0, number of the operation, reason, microseconds to wait}.
 
@@ -21,7 +21,7 @@ local function integer(number)
 end
 
 local operations = {}
-local at = 1
+local at = 2
 while at <= #ARGV do
     local operation = { name = ARGV[at] }
     local size = sizes[operation.name]
@@ -165,7 +165,8 @@ function apply.append(operation)
     if #operation[2] <= 4096 then
         announced = announced .. ' ' .. operation[2]
     end
-    redis.call('PUBLISH', key, announced)
+    -- Channels of Redis belong to no database, so the name of the channel has its number.
+    redis.call('PUBLISH', key .. '@' .. ARGV[1], announced)
     return id
 end
 

@@ -12,11 +12,11 @@
 
 // Recorded sessions have the form of `transcript`. `redaction` removes secrets from them, and `comparison` compares them with new ones.
 //
-// Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` what they are told about a server. `edit`
+// Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` contains the facts about a server. `edit`
 // changes a file of one of the three forms.
 //
-// Publication: `setting` is what clients ask their users for. `mcpb` writes a `bundle`, and `server_json` an entry of the registry under a
-// `registry_name`.
+// Publication: `setting` describes a value that clients ask their users for. `mcpb` writes a `bundle`, and `server_json` writes an entry of
+// the registry under a `registry_name`.
 
 mod bundle;
 mod client_app;

@@ -55,7 +55,7 @@ impl Bundle {
     /// # Errors
     /// Fails if the program is too large for the archive.
     pub fn archive(&self, program: &[u8]) -> Result<Vec<u8>, ArchiveError> {
-        // The oldest time that the format can say.
+        // The oldest time that the format can express.
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Deflated)
             .last_modified_time(DateTime::DEFAULT);
@@ -172,7 +172,7 @@ impl<'a> Manifest<'a> {
         for setting in &bundle.settings {
             let place = format!("${{user_config.{}}}", setting.key());
             match setting.is_multiple() {
-                // A client expands several values only where the whole argument is the place of the values.
+                // A client inserts several values only if the placeholder is a whole argument.
                 true => args.extend(["--all-of".to_owned(), setting.option.clone(), place]),
                 false => env.push((setting.variable.clone(), place)),
             }

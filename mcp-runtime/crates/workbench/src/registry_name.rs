@@ -42,11 +42,11 @@ impl std::error::Error for RegistryNameError {}
 pub enum ReadmeProblem {
     /// The README has no name.
     Missing,
-    /// The name is only in a comment, which the page of a package does not contain.
+    /// The name is only in a comment. The page of a package does not contain comments.
     Hidden,
     /// The README has this name instead.
     Other(String),
-    /// This character follows the name at once.
+    /// This character follows the name directly.
     Glued(char),
 }
 
@@ -107,7 +107,7 @@ impl RegistryName {
         for (name, next) in names(&shown) {
             let rest = name.strip_prefix(&*self.0).map(|rest| rest.chars().next());
             match (rest, next) {
-                // The end of a code span or of bold text becomes a tag.
+                // On the page of the package, the end of a code span or of bold text is a tag, which ends the name.
                 (Some(None), None | Some('`' | '<' | '*')) => return Ok(()),
                 (Some(None), Some(next)) if next.is_whitespace() => return Ok(()),
                 (Some(None), Some(next)) => problem = Some(ReadmeProblem::Glued(next)),
@@ -134,7 +134,7 @@ impl fmt::Display for RegistryName {
 /// Returns the rule that a name breaks.
 fn broken_rule(name: &str) -> Option<&'static str> {
     let Some((namespace, own)) = name.split_once('/') else {
-        return Some("it has a namespace, `/` and a name");
+        return Some("it needs a namespace, `/` and a name");
     };
     let is_plain = |text: &str, others: &str| {
         let is_end = |letter: Option<char>| letter.is_some_and(|it| it.is_ascii_alphanumeric());
@@ -145,21 +145,21 @@ fn broken_rule(name: &str) -> Option<&'static str> {
             && text.chars().all(is_known)
     };
     if own.contains('/') {
-        Some("it has a single `/`")
+        Some("it can only have a single `/`")
     } else if !is_plain(namespace, ".-") || !namespace.contains('.') || namespace.contains("..") {
-        Some("the namespace is a domain in reverse order, with letters, digits, `.` and `-`")
+        Some("its namespace must be a domain in reverse order, with letters, digits, `.` and `-`")
     } else if !is_plain(own, "._-") {
         Some(
-            "the name has letters, digits, `.`, `_` and `-`, and begins and ends with a letter or a digit",
+            "the part after `/` has only letters, digits, `.`, `_` and `-`, and begins and ends with a letter or a digit",
         )
     } else if name.len() > 200 {
-        Some("it has at most 200 characters")
+        Some("it can have at most 200 characters")
     } else {
         None
     }
 }
 
-/// Returns each name behind the mark, and the character after it.
+/// Returns each name after [`MARK`], and the character that follows the name.
 fn names(text: &str) -> impl Iterator<Item = (&str, Option<char>)> {
     text.split(MARK).skip(1).map(|rest| {
         let is_end = |letter: char| !letter.is_ascii_alphanumeric() && !"._-/".contains(letter);

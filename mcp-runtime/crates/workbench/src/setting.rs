@@ -13,7 +13,7 @@ pub struct Setting {
     pub kind: SettingKind,
     /// Whether there may be several values, with commas between them in the variable.
     pub is_list: bool,
-    /// Whether the server does not start without a value.
+    /// Whether the server needs a value to start.
     pub is_required: bool,
     /// Whether clients hide and protect the value.
     pub is_secret: bool,
@@ -30,9 +30,9 @@ pub enum SettingKind {
     Flag,
     /// A number.
     Number {
-        /// Smallest value, if the type of the number has a small limit.
+        /// Smallest value. `None` if the type is a fraction or a signed integer of 64 bits.
         least: Option<i64>,
-        /// Largest value, likewise.
+        /// Largest value. `None` if the type is a fraction or any integer of 64 bits.
         most: Option<i64>,
     },
     /// Path of a file or of a directory.
@@ -84,7 +84,7 @@ impl Setting {
             .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
     }
 
-    /// Returns the description, and how to write several values in one text.
+    /// Returns the description. For a list, it also explains how to write several values in one text.
     pub(crate) fn description_of_text(&self) -> String {
         match self.is_list {
             true => format!("{} (several values have commas between them)", self.description),
