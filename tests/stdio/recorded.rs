@@ -226,3 +226,76 @@ fn a_recorded_session_is_a_test() {
     let told = failed.downcast_ref::<String>().expect("a text");
     assert!(told.ends_with("`result.content[0].text` was \"6\", and is \"5\""), "{told}");
 }
+
+/// Reports progress for longer than a replay waits.
+#[tool(group = "ticking")]
+async fn tick(progress: Progress) -> &'static str {
+    for tick in 1..200_000 {
+        progress.say(tick, "tick");
+        tokio::task::yield_now().await;
+    }
+    "done"
+}
+
+#[test]
+fn a_replay_ends_although_the_server_goes_on_sending() {
+    let file = Recorded::new();
+    let mut tick = call(1, "tick", json!({}));
+    tick["params"]["_meta"]["progressToken"] = json!("t");
+    fs::write(&file.0, json!({ "client": tick }).to_string()).unwrap();
+    let server = || mcp_runtime::server!(group = "ticking");
+    let failed = std::panic::catch_unwind(|| assert_replays!(server(), &file.0)).unwrap_err();
+    let told = failed.downcast_ref::<String>().expect("a text");
+    assert!(told.contains("not in the recording: `notifications/progress`"), "{told}");
+    assert!(!told.contains("the response to 1"), "the replay has waited for the last message");
+}
+
+/// What the user says.
+#[form]
+struct Said {
+    text: String,
+}
+
+/// Asks a question.
+#[tool(group = "asking")]
+async fn ask(question: String, ctx: &Context) -> Result<String> {
+    let said: Said = ctx.elicit("said", &question).await?;
+    Ok(format!("{question} {}", said.text))
+}
+
+#[test]
+fn each_of_two_questions_gets_its_recorded_answer_in_any_order() {
+    let file = Recorded::new();
+    let ask = |id: u64, question: &str| {
+        let params = json!({ "name": "ask", "arguments": { "question": question } });
+        json!({ "client": { "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params } })
+    };
+    let asked = |id: &str, question: &str| {
+        let params = json!({ "message": question, "requestedSchema": "<removed>" });
+        json!({ "server": { "jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params } })
+    };
+    let says = |id: &str, text: &str| {
+        let result = json!({ "action": "accept", "content": { "text": text } });
+        json!({ "client": { "jsonrpc": "2.0", "id": id, "result": result } })
+    };
+    let answered = |id: u64, text: &str| {
+        let result = json!({ "content": [{ "type": "text", "text": text }] });
+        json!({ "server": { "jsonrpc": "2.0", "id": id, "result": result } })
+    };
+    let [initialize, initialized] = initialize(json!({ "elicitation": {} }));
+    let lines = [
+        json!({ "client": initialize }),
+        json!({ "server": { "jsonrpc": "2.0", "id": 0, "result": "<removed>" } }),
+        json!({ "client": initialized }),
+        ask(1, "Tea?"),
+        ask(2, "Milk?"),
+        asked("milk", "Milk?"),
+        asked("tea", "Tea?"),
+        says("milk", "No"),
+        answered(2, "Milk? No"),
+        says("tea", "Yes"),
+        answered(1, "Tea? Yes"),
+    ];
+    fs::write(&file.0, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+    assert_replays!(mcp_runtime::server!(group = "asking"), &file.0);
+}

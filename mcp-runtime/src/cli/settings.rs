@@ -79,12 +79,16 @@ impl OwnOptions {
         if !view.is_list() {
             return Err(usage(&format!("`--{option}` takes a single value")));
         }
-        let values = self.given.entry(option).or_default();
+        let mut values = Vec::new();
         while let Some(word) = words.next_if(|word| !word.to_string_lossy().starts_with("--")) {
             let value = word.into_string().map_err(|_| usage("a value is not UTF-8"))?;
             if !is_unchosen(&value) {
                 values.push(value);
             }
+        }
+        // Without a value, the variable and the default apply.
+        if !values.is_empty() {
+            self.given.entry(option).or_default().append(&mut values);
         }
         Ok(())
     }

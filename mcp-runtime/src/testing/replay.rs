@@ -7,16 +7,17 @@ use std::{
     time::Duration,
 };
 
-use mcp_runtime_workbench::{Comparison, Sender, Transcript, TranscriptLine};
+use mcp_runtime_workbench::{Comparison, Difference, Sender, Transcript, TranscriptLine};
 use serde_json::Value;
+use tokio::time::timeout;
 
 use super::TestClient;
 use crate::{builder::Builder, error::ServeError, storage::MemoryStore};
 
-/// Longest wait for a message of the server.
+/// Longest wait for a message of the server, however many others arrive.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The same after a message has not come, and after the last message.
+/// The same after a message has not come, after the last message, and for a question that fits better.
 const SHORT_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Fails the test if the server answers otherwise than in a recorded session.
@@ -62,7 +63,7 @@ const SHORT_PATIENCE: Duration = Duration::from_millis(200);
 ///
 /// # What is compared
 /// Each message of the server is compared with the next recorded one of the same request or method, so that independent calls may end in
-/// another order. Missing and additional messages are differences. Ids of tasks and of requests of the server, states, cursors and times of
+/// another order. Among several messages of the same method, the one with the fewest differences counts. Missing and additional messages are differences. Ids of tasks and of requests of the server, states, cursors and times of
 /// tasks are chosen anew, and the version of the server may change. A recorded text `<removed>` stands for every value, and within a text for
 /// every part: write it into the file in place of values that are never the same.
 ///
@@ -132,13 +133,22 @@ pub(crate) async fn replay(
         patience: PATIENCE,
         differences: Vec::new(),
     };
-    for line in &transcript.lines {
+    for (at, line) in transcript.lines.iter().enumerate() {
         match line.sender {
             Sender::Client => replay.send(line.message.clone()),
-            Sender::Server => replay.expect(line).await,
+            Sender::Server => replay.expect(line, &transcript.lines[at + 1..]).await,
         }
     }
     Ok(replay.end().await)
+}
+
+/// Message that may belong to a recorded one.
+struct Candidate {
+    /// Place in [`Replay::early`].
+    at: usize,
+    /// What is known if it belongs to it.
+    comparison: Comparison,
+    differences: Vec<Difference>,
 }
 
 struct Replay {
@@ -146,7 +156,7 @@ struct Replay {
     comparison: Comparison,
     /// Methods of the requests of the client, by their ids as JSON.
     methods: HashMap<String, String>,
-    /// Messages that the server has sent before their turn.
+    /// Messages that have come, and belong to no recorded message yet.
     early: VecDeque<Value>,
     patience: Duration,
     differences: Vec<String>,
@@ -164,42 +174,82 @@ impl Replay {
         self.client.send_raw(message.to_string().as_bytes());
     }
 
-    /// Waits for the message that belongs to a recorded message of the server, and compares the two.
-    async fn expect(&mut self, line: &TranscriptLine) {
+    /// Waits for the message that belongs to a recorded message of the server, and compares the two. `later` are the lines after it.
+    async fn expect(&mut self, line: &TranscriptLine, later: &[TranscriptLine]) {
         let number = line.number;
         let subject = self.subject(&line.message);
-        let is_meant = |message: &Value| key(message) == key(&line.message);
-        let found = match self.early.iter().position(is_meant) {
-            Some(at) => self.early.remove(at),
-            None => loop {
-                match self.receive().await {
-                    Some(message) if is_meant(&message) => break Some(message),
-                    Some(message) => self.early.push_back(message),
-                    None => break None,
+        let key = key(&line.message);
+        let mut best = self.best_of_early(&key, &line.message);
+        if best.is_none() {
+            let _ = timeout(self.patience, self.receive_until(&key)).await;
+            best = self.best_of_early(&key, &line.message);
+        }
+        // Another call may have asked first. Its question must not get the recorded answer of this one.
+        let may_be_other = is_question(&line.message)
+            && later.iter().any(|line| line.sender == Sender::Server && is_of(&line.message, &key));
+        if may_be_other && best.as_ref().is_some_and(|best| !best.differences.is_empty()) {
+            let patience = self.patience.min(SHORT_PATIENCE);
+            let better = async {
+                while best.as_ref().is_some_and(|best| !best.differences.is_empty()) {
+                    self.receive_until(&key).await;
+                    best = self.best_of_early(&key, &line.message);
                 }
-            },
-        };
-        let Some(message) = found else {
+            };
+            let _ = timeout(patience, better).await;
+        }
+        let Some(best) = best else {
             self.patience = SHORT_PATIENCE;
             return self.differences.push(format!("line {number}: {subject} is missing"));
         };
-        for difference in self.comparison.compare(&line.message, &message) {
+        self.early.remove(best.at);
+        self.comparison = best.comparison;
+        for difference in best.differences {
             self.differences.push(format!("line {number}: {subject}: {difference}"));
         }
     }
 
-    async fn receive(&mut self) -> Option<Value> {
-        let line = self.client.receive_raw(self.patience).await?;
-        let text = || String::from_utf8_lossy(&line).into_owned().into();
-        Some(serde_json::from_slice(&line).unwrap_or_else(|_| text()))
+    /// Compares the messages that have come with a recorded message. Returns the first that has the fewest differences.
+    fn best_of_early(&self, key: &str, was: &Value) -> Option<Candidate> {
+        let early = self.early.iter().enumerate().filter(|(_, message)| is_of(message, key));
+        let candidates = early.map(|(at, message)| {
+            let mut comparison = self.comparison.clone();
+            let differences = comparison.compare(was, message);
+            Candidate { at, comparison, differences }
+        });
+        candidates.min_by_key(|candidate| candidate.differences.len())
+    }
+
+    /// Adds messages to `early`, until one has this key.
+    ///
+    /// # Cancel safety
+    /// Cancel safe. No message is lost if the future is dropped.
+    async fn receive_until(&mut self, key: &str) {
+        loop {
+            self.receive().await;
+            if self.early.back().is_some_and(|message| is_of(message, key)) {
+                break;
+            }
+        }
+    }
+
+    /// Adds the next message to `early`.
+    async fn receive(&mut self) {
+        // A time limit ends at an await that is not ready at once, and a server may send without end.
+        tokio::task::yield_now().await;
+        if let Some(line) = self.client.receive_raw(Duration::MAX).await {
+            let text = || String::from_utf8_lossy(&line).into_owned().into();
+            self.early.push_back(serde_json::from_slice(&line).unwrap_or_else(|_| text()));
+        }
     }
 
     /// Returns the differences, after the messages have come that are not in the recording.
     async fn end(mut self) -> Vec<String> {
-        self.patience = SHORT_PATIENCE;
-        while let Some(message) = self.receive().await {
-            self.early.push_back(message);
-        }
+        let _ = timeout(SHORT_PATIENCE, async {
+            loop {
+                self.receive().await;
+            }
+        })
+        .await;
         for message in &self.early {
             let subject = self.subject(message);
             self.differences.push(format!("not in the recording: {subject}: {message}"));
@@ -228,4 +278,14 @@ fn key(message: &Value) -> String {
         (None, Some(id)) => id.to_string(),
         (None, None) => String::new(),
     }
+}
+
+/// Returns whether a message of the server may belong to a recorded message of this key.
+fn is_of(message: &Value, of: &str) -> bool {
+    key(message) == of
+}
+
+/// Returns whether a message of the server is a request, which the client answers.
+fn is_question(message: &Value) -> bool {
+    message.get("method").is_some() && message.get("id").is_some()
 }

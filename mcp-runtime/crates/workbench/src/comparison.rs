@@ -1,10 +1,13 @@
 //! Comparison of the messages of a recorded session with those of a new one.
 
-use std::{collections::HashMap, fmt};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::redaction::REMOVED;
+use crate::redaction::{REMOVED, inner_json};
 
 /// Members of the protocol whose values the server chooses anew in each session.
 const CHOSEN: [&str; 6] =
@@ -47,7 +50,7 @@ impl fmt::Display for Difference {
 }
 
 /// Comparison of two sessions. It knows the values that both servers have chosen for the same thing, such as the id of a task.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// New texts by the recorded ones.
     chosen: HashMap<String, String>,
@@ -83,7 +86,8 @@ impl Comparison {
     }
 
     /// Compares a message of the server with the recorded one. Values that each server chooses itself are no differences, nor is the version
-    /// of the server. A recorded text with [`REMOVED`] in it stands for all texts that have something in this place.
+    /// of the server. A recorded text or name with [`REMOVED`] in it stands for all texts that have something in this place. If both texts are
+    /// JSON, their values are compared, because the removal has written the text anew.
     pub fn compare(&mut self, was: &Value, is: &Value) -> Vec<Difference> {
         let mut differences = Vec::new();
         self.compare_at("", (was, is), true, &mut differences);
@@ -105,13 +109,15 @@ impl Comparison {
         match (was, is) {
             (Value::Object(was), Value::Object(is)) => {
                 let is_request = was.contains_key("method") && is.contains_key("method");
+                let mut met = HashSet::new();
                 for (name, old) in was {
                     let path =
                         if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                    let Some(new) = is.get(name) else {
+                    let Some((name, new)) = counterpart(name, was, is, &met) else {
                         differences.push(difference(Some(old), None, path));
                         continue;
                     };
+                    met.insert(name);
                     match (&**name, old, new) {
                         ("id", ..) if is_request && path == "id" => {
                             self.ids.insert(old.to_string(), new.clone());
@@ -130,7 +136,7 @@ impl Comparison {
                         }
                     }
                 }
-                for (name, new) in is.iter().filter(|(name, _)| !was.contains_key(*name)) {
+                for (name, new) in is.iter().filter(|(name, _)| !met.contains(name)) {
                     let path =
                         if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
                     differences.push(difference(None, Some(new), path));
@@ -148,12 +154,36 @@ impl Comparison {
                 }
             }
             (Value::String(was), _) if was == REMOVED => {}
-            (Value::String(was), Value::String(is)) if was.contains(REMOVED) && fits(was, is) => {}
+            (Value::String(was), Value::String(is)) if was.contains(REMOVED) => {
+                match (inner_json(was), inner_json(is)) {
+                    (Some(was), Some(is)) => {
+                        self.compare_at(path, (&was, &is), false, differences);
+                    }
+                    _ if fits(was, is) => {}
+                    _ => {
+                        let (was, is) = (was.clone().into(), is.clone().into());
+                        differences.push(difference(Some(&was), Some(&is), path.to_owned()));
+                    }
+                }
+            }
             (Value::String(was), Value::String(is)) if self.chosen.get(was) == Some(is) => {}
             _ if was == is => {}
             _ => differences.push(difference(Some(was), Some(is), path.to_owned())),
         }
     }
+}
+
+/// Returns the member of `is` that belongs to the recorded member `name`. A part of its name may have been removed.
+fn counterpart<'a>(
+    name: &String,
+    was: &Map<String, Value>,
+    is: &'a Map<String, Value>,
+    met: &HashSet<&String>,
+) -> Option<(&'a String, &'a Value)> {
+    is.get_key_value(name).or_else(|| {
+        let mut others = is.iter().filter(|(new, _)| !was.contains_key(*new) && !met.contains(new));
+        others.find(|(new, _)| name.contains(REMOVED) && fits(name, new))
+    })
 }
 
 /// Returns whether a text has the parts of `pattern` between its removed places, in their order.
@@ -224,5 +254,34 @@ mod tests {
         assert!(fits("a <removed> c <removed>", "a b c d"));
         assert!(!fits("a <removed> c", "a b d"));
         assert!(!fits("ab<removed>bc", "abc"));
+    }
+
+    #[test]
+    fn texts_of_json_with_removed_values_are_compared_as_json() {
+        let removed = "{\"a\":[1],\"b\":\"x\",\"password\":\"<removed>\"}";
+        let text = |text: &str| json!({ "result": { "content": [{ "text": text }] } });
+        let told = |is: &str| told(&text(removed), &text(is));
+        assert_eq!(told("\n{ \"password\": \"open\", \"b\": \"x\", \"a\": [1] }"), [""; 0]);
+        assert_eq!(
+            told("{\"a\":[1],\"b\":\"y\",\"password\":\"open\"}"),
+            ["`result.content[0].text.b` was \"x\", and is \"y\""]
+        );
+        // The removed part of a text does not hide other members.
+        assert_eq!(
+            told("{\"a\":[1],\"b\":\"x\",\"password\":\"open\",\"z\":\"\"}"),
+            ["`result.content[0].text.z` is new: \"\""]
+        );
+        assert_eq!(told("no JSON").len(), 1);
+    }
+
+    #[test]
+    fn removed_names_stand_for_all_names() {
+        let was = json!({ "<removed>": 1, "<removed><removed>": 2, "of <removed>": 3, "z": 4 });
+        assert_eq!(told(&was, &json!({ "a": 1, "b": 2, "of c": 3, "z": 4 })), [""; 0]);
+        assert_eq!(told(&was, &json!({ "a": 1, "b": 2, "of c": 0, "z": 4 })).len(), 1);
+        assert_eq!(
+            told(&json!({ "of <removed>": 3 }), &json!({ "for c": 3 })),
+            ["`of <removed>` was 3, and is missing", "`for c` is new: 3"]
+        );
     }
 }

@@ -177,7 +177,10 @@ impl fmt::Display for EntryProblem {
             Self::Version(version) => write!(f, "`{version}` is no version of a single release"),
             Self::Website(url) => write!(f, "the website `{url}` does not begin with `https://`"),
             Self::Url(url) => {
-                write!(f, "`{url}` is no public URL: it begins with `https://`, and has a host")
+                write!(
+                    f,
+                    "`{url}` is no public URL: it begins with `https://`, and has a host and no user"
+                )
             }
         }
     }
@@ -253,8 +256,9 @@ fn is_public(url: &str) -> bool {
     let Some(rest) = url.strip_prefix("https://") else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.split(':').next().unwrap_or_default();
-    // In a template, braces would stand for variables that the entry does not describe.
+    // In a template, braces would stand for variables that the entry does not describe. A user and a password would be public.
     !host.is_empty()
+        && !authority.contains('@')
         && !url.contains(|letter: char| letter.is_whitespace() || "{}".contains(letter))
         && !["localhost", "127.0.0.1", "[", "[::1]"].contains(&host)
         && !host.ends_with(".localhost")
@@ -504,6 +508,8 @@ mod tests {
             "https://127.0.0.1/mcp",
             "https://[::1]/mcp",
             "https://{tenant}.example.com/mcp",
+            "https://user:password@example.com/mcp",
+            "https://user@localhost/mcp",
         ] {
             let problems = of_url(url).text().unwrap_err();
             assert_eq!(problems, [EntryProblem::Url(url.to_owned())]);

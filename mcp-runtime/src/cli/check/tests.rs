@@ -498,7 +498,7 @@ fn without_the_feature_contract_the_error_names_the_command_to_run() {
     let against = |strict| {
         let lock = std::path::Path::new("mcp.lock.json");
         let builder = crate::server!(crate = crate, group = "none");
-        super::compare(builder, lock, strict).map(|_| ()).expect_err("no comparison").text
+        super::compare(builder, lock, strict, false).map(|_| ()).expect_err("no comparison").text
     };
     assert!(against(false).ends_with(
         "run `cargo run --features mcp-runtime/contract -- check --against mcp.lock.json`"
