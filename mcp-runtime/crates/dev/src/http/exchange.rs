@@ -144,8 +144,14 @@ impl ClientRequest {
         let asked = asked.and_then(|(server, id)| Some((hub.upstream(server)?, id)));
         match asked {
             Some((upstream, id)) => {
-                answer["id"] = id;
-                self.exchange(hub, &upstream, &answer.to_string().into(), None).await
+                let number = std::mem::replace(&mut answer["id"], id);
+                let body = answer.to_string().into();
+                let response = self.exchange(hub, &upstream, &body, None).await?;
+                // The client may send the answer again, with another token for example.
+                if response.status().is_success() {
+                    hub.answered(&number);
+                }
+                Ok(response)
             }
             // The server says what it thinks of an answer to nothing.
             None => self.exchange(hub, &self.server(hub).await?, &self.body, None).await,

@@ -110,9 +110,16 @@ impl Hub {
         tables.questions.insert(number, (server, id));
     }
 
-    /// Returns the server that has asked the question with this id, and its own id of the question. The question is answered with that.
+    /// Returns the server that has asked the question with this id, and its own id of the question.
     pub(crate) fn asked(&self, id: &Value) -> Option<(u64, Value)> {
-        self.tables().questions.remove(&id.as_u64()?)
+        self.tables().questions.get(&id.as_u64()?).cloned()
+    }
+
+    /// Forgets a question whose answer the server has accepted.
+    pub(crate) fn answered(&self, id: &Value) {
+        if let Some(number) = id.as_u64() {
+            self.tables().questions.remove(&number);
+        }
     }
 
     /// Returns the id that the client knows for a question that the server withdraws.
