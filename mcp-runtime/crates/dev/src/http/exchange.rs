@@ -107,7 +107,7 @@ impl ClientRequest {
             false => phase.is_settled() || phase.current.is_some(),
         });
         let phase = settled.await.map_err(|_| "`dev` ends".to_owned())?.clone();
-        match (phase.current, phase.broken) {
+        match (phase.current, phase.build_error.or(phase.broken)) {
             (_, Some(text)) if calls_tool => Err(text.to_string()),
             (Some(upstream), _) => Ok(upstream),
             (None, text) => Err(text.as_deref().unwrap_or("no server runs").to_owned()),

@@ -19,7 +19,9 @@ pub(crate) struct Phase {
     pub(crate) is_building: bool,
     /// Whether a server has started and does not listen yet.
     pub(crate) is_starting: bool,
-    /// Why calls cannot be answered.
+    /// Why the newest sources cannot be built. A server that starts meanwhile does not change this.
+    pub(crate) build_error: Option<Arc<str>>,
+    /// Why calls cannot be answered by the newest program.
     pub(crate) broken: Option<Arc<str>>,
     /// Server that answers.
     pub(crate) current: Option<Arc<Upstream>>,

@@ -145,13 +145,14 @@ impl HttpServers {
                 }
                 BuildStep::Failed(text) => self.hub.phase.send_modify(|phase| {
                     phase.is_building = false;
-                    phase.broken = Some(text.into());
+                    phase.build_error = Some(text.into());
                 }),
                 BuildStep::Built(program) => {
                     let is_running = self.hub.phase.borrow().number() == Some(self.count);
                     if is_running && self.stamp == process::stamp(&program) {
                         self.hub.phase.send_modify(|phase| {
                             phase.is_building = false;
+                            phase.build_error = None;
                             phase.broken = None;
                         });
                     } else {
@@ -169,6 +170,7 @@ impl HttpServers {
         }
         self.hub.phase.send_modify(|phase| {
             phase.is_building = false;
+            phase.build_error = None;
             phase.is_starting = true;
         });
         // The number between is for the last program, in case that this one cannot start.
