@@ -32,6 +32,11 @@ impl Phase {
         !self.is_building && !self.is_starting
     }
 
+    /// Server that answers, unless it ends so that the next one can start.
+    pub(crate) fn answering(&self) -> Option<&Arc<Upstream>> {
+        self.current.as_ref().filter(|current| !current.is_stopping())
+    }
+
     /// Number of the server that answers.
     pub(crate) fn number(&self) -> Option<u64> {
         self.current.as_ref().map(|upstream| upstream.number)
