@@ -145,6 +145,12 @@ fn a_session_over_http_outlasts_its_server() {
         let session = served.initialize().await;
         let mut stream = served.listen(&session).await;
         assert_eq!(names(&served.request(&session, 1, "tools/list", json!({})).await), ["letters"]);
+        // Requests that the server refuses change nothing of the session, neither here nor at the next server.
+        let foreign = [("Mcp-Session-Id", &*session), ("Origin", "https://attacker.example")];
+        let list = json!({ "jsonrpc": "2.0", "id": 9, "method": "tools/list" }).to_string();
+        for (method, body) in [("DELETE", ""), ("POST", &*list)] {
+            assert_eq!(served.open(method, &foreign, body).await.head.status, 403);
+        }
         let watch = Stopwatch::start();
         workshop.save_program(DOUBLE);
         stream.notification("notifications/tools/list_changed").await;
@@ -231,15 +237,32 @@ fn over_http_a_running_call_ends_at_the_server_that_has_begun_it() {
         let mut first = served.post(&session, &greet(1)).await;
         let asked = first.notification("elicitation/create").await;
         workshop.save("words/src/lib.rs", "pub const GREETING: &str = \"welcome\";\n");
-        stream.notification("notifications/tools/list_changed").await;
+        workshop.save_program(DOUBLE);
+        // A notification that came before may belong to an earlier replacement. The new tool shows that both files have been built.
+        loop {
+            stream.notification("notifications/tools/list_changed").await;
+            let tools = served.request(&session, 3, "tools/list", json!({})).await;
+            if names(&tools).contains(&"double") {
+                break;
+            }
+        }
         let mut second = served.post(&session, &greet(2)).await;
         let asked_again = second.notification("elicitation/create").await;
         for (question, name) in [(asked_again, "Bob"), (asked, "Ada")] {
             let result = json!({ "action": "accept", "content": { "name": name } });
             let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": result });
+            // The server refuses the answer of a page of another site, and goes on waiting for that of the user.
+            let foreign = [("Mcp-Session-Id", &*session), ("Origin", "https://attacker.example")];
+            let refused = json!({ "jsonrpc": "2.0", "id": question["id"], "result": {} });
+            assert_eq!(served.open("POST", &foreign, &refused.to_string()).await.head.status, 403);
             assert_eq!(served.post(&session, &answer).await.head.status, 202);
         }
-        assert_eq!(text(&second.message(|message| message["id"] == 2).await), "welcome Bob");
+        assert_eq!(
+            text(&second.message(|message| message["id"] == 2).await),
+            "welcome Bob",
+            "{}",
+            served.dev.stderr()
+        );
         assert_eq!(text(&first.message(|message| message["id"] == 1).await), "hello Ada");
     });
 }
@@ -279,6 +302,9 @@ fn over_http_a_server_that_cannot_start_beside_the_last_one_starts_alone() {
         let session = served.initialize().await;
         let mut stream = served.listen(&session).await;
         workshop.save_program(DOUBLE);
+        served.dev.wait_for_words("built after");
+        // Requests go on while no server listens.
+        while names(&served.request(&session, 4, "tools/list", json!({})).await) == ["letters"] {}
         stream.notification("notifications/tools/list_changed").await;
         let double = || call("double", json!({ "number": 4 }));
         let answer = served.request(&session, 1, "tools/call", double()).await;

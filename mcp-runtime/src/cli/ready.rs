@@ -1,19 +1,14 @@
 //! Tells the command `dev` of another process that this server listens, and ends this process together with that process.
 
-use std::{
-    env,
-    io::{Read as _, Write as _},
-    net::TcpStream,
-    thread,
-};
+use std::{io::Read as _, net::TcpStream, thread};
 
-use mcp_runtime_dev::{READY, ServerAddress};
+use mcp_runtime_dev::{ServerAddress, Supervisor};
 
 use crate::transport::http::{HttpServer, hint};
 
 /// Reports the address of a server that `dev` has started. Another server prints it for its user.
 pub(super) fn announce(server: &HttpServer) {
-    let Some(supervisor) = env::var(READY).ok() else { return hint(server) };
+    let Some(supervisor) = Supervisor::find() else { return hint(server) };
     let address = ServerAddress {
         process: std::process::id(),
         url: server.url(),
@@ -22,12 +17,7 @@ pub(super) fn announce(server: &HttpServer) {
         #[cfg(not(feature = "playground"))]
         playground: None,
     };
-    let report = || -> std::io::Result<TcpStream> {
-        let mut stream = TcpStream::connect(supervisor)?;
-        stream.write_all(address.to_line().as_bytes())?;
-        Ok(stream)
-    };
-    match report() {
+    match supervisor.report(address) {
         Ok(stream) => drop(thread::spawn(move || end_with(stream))),
         // The supervisor has ended.
         Err(_) => end(),

@@ -43,7 +43,9 @@ pub(crate) struct Conversation {
     is_building: bool,
     /// Whether the last server ends, so that the next one starts alone.
     is_held: bool,
-    /// Why calls cannot be answered.
+    /// Why the newest sources cannot be built. A server that starts meanwhile does not change this.
+    build_error: Option<String>,
+    /// Why calls cannot be answered by the newest program.
     broken: Option<String>,
     /// Messages that wait for a server, or for the end of a build.
     waiting: Vec<Value>,
@@ -101,7 +103,7 @@ impl Conversation {
         let method = method(&request);
         let runs_code = message::runs_code(method);
         let is_settled = !self.is_building && !self.is_held && self.starting.is_none();
-        match (self.current, &self.broken) {
+        match (self.current, self.build_error.as_ref().or(self.broken.as_ref())) {
             _ if runs_code && !is_settled => self.waiting.push(request),
             (_, Some(text)) if method == "tools/call" => {
                 let answer = message::failure(&request, text);
@@ -110,7 +112,7 @@ impl Conversation {
             (Some(server), _) => self.forward(server, request),
             (None, _) if !is_settled => self.waiting.push(request),
             (None, text) => {
-                let text = text.as_deref().unwrap_or("no server runs");
+                let text = text.map_or("no server runs", String::as_str);
                 let answer = message::failure(&request, text);
                 self.steps.push(Step::ToClient(answer));
             }
@@ -125,7 +127,6 @@ impl Conversation {
     }
 
     fn notification(&mut self, notification: Value) {
-        let mut server = self.current;
         if method(&notification) == "notifications/cancelled" {
             let id = key(&notification["params"]["requestId"]);
             let count = self.waiting.len();
@@ -134,10 +135,13 @@ impl Conversation {
                 return;
             }
             self.end_listen(&id);
-            server = self.open.get(&id).map(|open| open.server);
+            // No server answers a cancelled request.
+            let Some(open) = self.open.remove(&id) else { return };
+            self.steps.push(Step::ToServer(open.server, notification));
+            return self.close_if_done(open.server);
         }
         self.record.note(&notification);
-        self.steps.extend(server.map(|server| Step::ToServer(server, notification)));
+        self.steps.extend(self.current.map(|server| Step::ToServer(server, notification)));
     }
 
     /// Passes the answer to a question on to the server that has asked.
@@ -163,6 +167,11 @@ impl Conversation {
     }
 
     fn response(&mut self, server: ServerNumber, mut answer: Value) {
+        // The answer to a line that is no message has no id.
+        if answer["id"].is_null() && answer.get("error").is_some() {
+            self.steps.push(Step::ToClient(answer));
+            return;
+        }
         if message::is_own(&answer["id"]) {
             let starting = self.starting.take_if(|starting| {
                 starting.number == server && starting.greeting["id"] == answer["id"]
@@ -246,6 +255,13 @@ impl Conversation {
     /// Notes that the last build has failed.
     pub(crate) fn build_failed(&mut self, text: String) {
         self.is_building = false;
+        self.build_error = Some(text);
+        self.settle();
+    }
+
+    /// Notes that the system cannot start any server. `text` is for the client.
+    pub(crate) fn cannot_start(&mut self, text: String) {
+        self.is_held = false;
         self.broken = Some(text);
         self.settle();
     }
@@ -253,6 +269,7 @@ impl Conversation {
     /// Notes that the last build has led to the program that runs already.
     pub(crate) fn nothing_new(&mut self) {
         self.is_building = false;
+        self.build_error = None;
         self.broken = None;
         self.settle();
     }
@@ -260,6 +277,7 @@ impl Conversation {
     /// Greets the server of a new program, which takes over as soon as it answers. A server that has not answered yet is dropped.
     pub(crate) fn start(&mut self, server: ServerNumber) {
         self.is_building = false;
+        self.build_error = None;
         let last = self.starting.take();
         self.steps.extend(last.map(|last| Step::Close(last.number)));
         self.start_again(server, None);
@@ -455,6 +473,72 @@ mod tests {
         assert_eq!(conversation.steps(), []);
         let steps = take_over(&mut conversation, 2);
         assert_eq!(steps, [Step::ToServer(2, call(8)), Step::Retire(1), Step::Close(1)]);
+    }
+
+    #[test]
+    fn a_retired_server_does_not_wait_for_a_cancelled_request() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        conversation.client_sent(call(7));
+        conversation.client_sent(call(8));
+        conversation.steps();
+        let cancelled = |id: u64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+        conversation.client_sent(cancelled(7));
+        assert_eq!(conversation.steps(), [Step::ToServer(1, cancelled(7))]);
+        assert_eq!(take_over(&mut conversation, 2), [Step::Retire(1)]);
+        conversation.client_sent(cancelled(8));
+        assert_eq!(conversation.steps(), [Step::ToServer(1, cancelled(8)), Step::Close(1)]);
+        // A cancelled request has no answer.
+        conversation.server_sent(1, done(&8.into()));
+        conversation.ended(1, "it has ended");
+        assert_eq!(conversation.steps(), []);
+    }
+
+    #[test]
+    fn a_failed_build_is_reported_though_a_server_of_earlier_sources_takes_over() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        conversation.start(2);
+        let [Step::ToServer(2, greeting)] = &conversation.steps()[..] else {
+            panic!("no greeting")
+        };
+        conversation.changed();
+        conversation.build_failed("it does not compile".to_owned());
+        conversation.client_sent(call(7));
+        assert_eq!(conversation.steps(), []);
+        conversation.server_sent(2, done(&greeting["id"]));
+        let [Step::ToClient(answer), ..] = &conversation.steps()[..] else { panic!("no answer") };
+        assert_eq!(answer["result"]["content"][0]["text"], "it does not compile");
+        // The author takes the last change back.
+        conversation.changed();
+        conversation.nothing_new();
+        conversation.client_sent(call(8));
+        assert_eq!(conversation.steps(), [Step::ToServer(2, call(8))]);
+    }
+
+    #[test]
+    fn calls_are_answered_if_the_system_cannot_start_the_server_again() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        conversation.start(2);
+        conversation.steps();
+        conversation.hold();
+        conversation.client_sent(call(7));
+        conversation.ended(1, "it has ended");
+        assert_eq!(conversation.steps(), [Step::Retire(1), Step::Close(1)]);
+        conversation.cannot_start("there are too many processes".to_owned());
+        let [Step::ToClient(answer)] = &conversation.steps()[..] else { panic!("no answer") };
+        assert_eq!(answer["result"]["content"][0]["text"], "there are too many processes");
+    }
+
+    #[test]
+    fn the_answer_to_a_line_that_is_no_message_reaches_the_client() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        let answer =
+            json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": "a" } });
+        conversation.server_sent(1, answer.clone());
+        assert_eq!(conversation.steps(), [Step::ToClient(answer)]);
     }
 
     #[test]

@@ -29,6 +29,14 @@ pub(crate) enum MessageKind {
     Response,
 }
 
+/// Whether JSON is a message or a batch of them.
+pub(crate) fn is_message(json: &Value) -> bool {
+    match json {
+        Value::Array(batch) => !batch.is_empty() && batch.iter().all(Value::is_object),
+        json => ["method", "result", "error"].iter().any(|member| json.get(member).is_some()),
+    }
+}
+
 pub(crate) fn kind(message: &Value) -> MessageKind {
     match (message.get("method").is_some(), message.get("id").is_some()) {
         (true, true) => MessageKind::Request,
@@ -191,6 +199,16 @@ mod tests {
         let mut answer = json!({ "id": 1, "result": { "tools": [], "ttlMs": 60_000 } });
         adapt(&request("tools/list", true), &mut answer);
         assert_eq!(answer["result"]["ttlMs"], 0);
+    }
+
+    #[test]
+    fn only_objects_of_the_protocol_are_messages() {
+        for text in ["5", "null", "{}", "[]", "[5]", r#"{ "id": 1 }"#] {
+            assert!(!is_message(&serde_json::from_str(text).unwrap()), "{text}");
+        }
+        for text in [r#"{ "method": "ping" }"#, r#"[{ "id": 1, "result": {} }]"#] {
+            assert!(is_message(&serde_json::from_str(text).unwrap()), "{text}");
+        }
     }
 
     #[test]

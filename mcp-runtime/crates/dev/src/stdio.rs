@@ -21,6 +21,7 @@ use crate::{
     builds::{BuildStep, build_after_changes},
     conversation::{Conversation, ServerNumber, Step},
     error::DevError,
+    message,
     process::{self, Copies, LastWords, Launch, ProgramCopy, ProgramStamp},
     project::Project,
 };
@@ -229,17 +230,17 @@ impl PipedServers {
         match self.run(copy) {
             Ok(number) => conversation.start_again(number, broken),
             Err(error) => {
-                conversation.build_failed(format!("the server cannot be started: {error}"))
+                conversation.cannot_start(format!("the server cannot be started: {error}"))
             }
         }
     }
 
     fn read_client(&self, conversation: &mut Conversation, line: &[u8]) {
         match serde_json::from_slice(line) {
-            Ok(message) => conversation.client_sent(message),
+            Ok(message) if message::is_message(&message) => conversation.client_sent(message),
             Err(_) if line.trim_ascii().is_empty() => {}
-            // A server answers what cannot be read.
-            Err(_) => {
+            // A server answers a line that is no message.
+            _ => {
                 let open = self.running.get(&self.last).and_then(|(lines, _)| lines.as_ref());
                 let line = String::from_utf8_lossy(line).into_owned();
                 open.map(|lines| lines.send(line));

@@ -63,10 +63,6 @@ impl ClientRequest {
     /// Returns the text for the client if no server answers.
     async fn answer(&self, hub: &Arc<Hub>) -> Result<Response<AnswerBody>, String> {
         let message = self.message.as_ref();
-        if let (Some(session), Some(message)) = (&self.session, message) {
-            session.note_headers(&self.parts.headers);
-            session.record().note(message);
-        }
         match message.map(message::kind) {
             Some(MessageKind::Response) => return self.pass_answer_on(hub).await,
             Some(MessageKind::Notification) => {
@@ -104,10 +100,10 @@ impl ClientRequest {
         let mut phases = hub.phase.subscribe();
         let settled = phases.wait_for(|phase| match runs_code {
             true => phase.is_settled(),
-            false => phase.is_settled() || phase.current.is_some(),
+            false => phase.is_settled() || phase.answering().is_some(),
         });
         let phase = settled.await.map_err(|_| "`dev` ends".to_owned())?.clone();
-        match (phase.current, phase.broken) {
+        match (phase.answering().cloned(), phase.build_error.or(phase.broken)) {
             (_, Some(text)) if calls_tool => Err(text.to_string()),
             (Some(upstream), _) => Ok(upstream),
             (None, text) => Err(text.as_deref().unwrap_or("no server runs").to_owned()),
@@ -144,8 +140,14 @@ impl ClientRequest {
         let asked = asked.and_then(|(server, id)| Some((hub.upstream(server)?, id)));
         match asked {
             Some((upstream, id)) => {
-                answer["id"] = id;
-                self.exchange(hub, &upstream, &answer.to_string().into(), None).await
+                let number = std::mem::replace(&mut answer["id"], id);
+                let body = answer.to_string().into();
+                let response = self.exchange(hub, &upstream, &body, None).await?;
+                // The client may send the answer again, with another token for example.
+                if response.status().is_success() {
+                    hub.answered(&number);
+                }
+                Ok(response)
             }
             // The server says what it thinks of an answer to nothing.
             None => self.exchange(hub, &self.server(hub).await?, &self.body, None).await,
@@ -174,7 +176,7 @@ impl ClientRequest {
         }
         if let Some(session) = &self.session {
             // A server that refuses the handshake does not know the id, and says so.
-            if let Some(id) = session.id_at(upstream).await {
+            if let Some(id) = session.id_at(upstream, &self.parts.headers).await {
                 headers.insert(SESSION, value(&id)?);
             }
         }
@@ -249,6 +251,16 @@ impl ClientRequest {
         }
     }
 
+    /// Remembers a request that the server has accepted, for the handshake at the next server. The server has checked the user by now.
+    fn note(&self, status: StatusCode) {
+        if let (Some(session), Some(message), true) =
+            (&self.session, &self.message, status.is_success())
+        {
+            session.note_headers(&self.parts.headers);
+            session.record().note(message);
+        }
+    }
+
     /// Notes the beginning and the end of a session, and gives the client the id that it knows.
     fn known(
         &self,
@@ -256,6 +268,7 @@ impl ClientRequest {
         upstream: &Upstream,
         mut response: Response<Incoming>,
     ) -> Response<Incoming> {
+        self.note(response.status());
         let request = self.message.as_ref();
         let id = header(response.headers(), SESSION).map(str::to_owned);
         let own = header(&self.parts.headers, SESSION);
@@ -272,7 +285,7 @@ impl ClientRequest {
                     response.headers_mut().insert(SESSION, own);
                 }
             }
-            _ if self.parts.method == Method::DELETE => {
+            _ if self.parts.method == Method::DELETE && response.status().is_success() => {
                 own.iter().for_each(|id| hub.remove_session(id))
             }
             _ => {}
@@ -294,6 +307,7 @@ impl ClientRequest {
             let response = self.known(hub, &upstream, response);
             return Ok(response.map(|body| body.map_err(BodyError::from).boxed_unsync()));
         }
+        self.note(response.status());
         let (parts, body) = response.into_parts();
         let (sender, answer) = body::channel();
         // The stream 0 is that of the session. Others belong to calls, which end at their server.

@@ -19,7 +19,9 @@ pub(crate) struct Phase {
     pub(crate) is_building: bool,
     /// Whether a server has started and does not listen yet.
     pub(crate) is_starting: bool,
-    /// Why calls cannot be answered.
+    /// Why the newest sources cannot be built. A server that starts meanwhile does not change this.
+    pub(crate) build_error: Option<Arc<str>>,
+    /// Why calls cannot be answered by the newest program.
     pub(crate) broken: Option<Arc<str>>,
     /// Server that answers.
     pub(crate) current: Option<Arc<Upstream>>,
@@ -28,6 +30,11 @@ pub(crate) struct Phase {
 impl Phase {
     pub(crate) fn is_settled(&self) -> bool {
         !self.is_building && !self.is_starting
+    }
+
+    /// Server that answers, unless it ends so that the next one can start.
+    pub(crate) fn answering(&self) -> Option<&Arc<Upstream>> {
+        self.current.as_ref().filter(|current| !current.is_stopping())
     }
 
     /// Number of the server that answers.
@@ -110,9 +117,16 @@ impl Hub {
         tables.questions.insert(number, (server, id));
     }
 
-    /// Returns the server that has asked the question with this id, and its own id of the question. The question is answered with that.
+    /// Returns the server that has asked the question with this id, and its own id of the question.
     pub(crate) fn asked(&self, id: &Value) -> Option<(u64, Value)> {
-        self.tables().questions.remove(&id.as_u64()?)
+        self.tables().questions.get(&id.as_u64()?).cloned()
+    }
+
+    /// Forgets a question whose answer the server has accepted.
+    pub(crate) fn answered(&self, id: &Value) {
+        if let Some(number) = id.as_u64() {
+            self.tables().questions.remove(&number);
+        }
     }
 
     /// Returns the id that the client knows for a question that the server withdraws.

@@ -1,12 +1,13 @@
 //! Serves clients over HTTP: holds the port, and runs the servers behind it.
 
 // `exchange` answers a request with the help of `hub`, which knows the server of the moment (`upstream`) and the sessions that outlast it
-// (`session`). `sse` and `body` are the form of the answers, `access` says who may read those of `dev` itself.
+// (`session`). `ready` hears that a server listens. `sse` and `body` are the form of the answers, `access` says who may read those of `dev` itself.
 
 mod access;
 mod body;
 mod exchange;
 mod hub;
+mod ready;
 mod session;
 mod sse;
 mod upstream;
@@ -22,7 +23,7 @@ use tokio::{
     time::timeout,
 };
 
-pub use self::upstream::{READY, ServerAddress};
+pub use self::ready::{ServerAddress, Supervisor};
 use self::{hub::Hub, upstream::Upstream};
 use crate::{
     builds::{BuildStep, build_after_changes},
@@ -144,13 +145,14 @@ impl HttpServers {
                 }
                 BuildStep::Failed(text) => self.hub.phase.send_modify(|phase| {
                     phase.is_building = false;
-                    phase.broken = Some(text.into());
+                    phase.build_error = Some(text.into());
                 }),
                 BuildStep::Built(program) => {
                     let is_running = self.hub.phase.borrow().number() == Some(self.count);
                     if is_running && self.stamp == process::stamp(&program) {
                         self.hub.phase.send_modify(|phase| {
                             phase.is_building = false;
+                            phase.build_error = None;
                             phase.broken = None;
                         });
                     } else {
@@ -168,6 +170,7 @@ impl HttpServers {
         }
         self.hub.phase.send_modify(|phase| {
             phase.is_building = false;
+            phase.build_error = None;
             phase.is_starting = true;
         });
         // The number between is for the last program, in case that this one cannot start.

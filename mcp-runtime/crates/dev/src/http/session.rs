@@ -27,11 +27,11 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Session of a client.
 pub(crate) struct Session {
     uri: Uri,
-    /// Headers of the last request, among them the token of the user.
+    /// Headers of the last request that a server has accepted, among them the token of the user.
     headers: Mutex<HeaderMap>,
     record: Mutex<SessionRecord>,
-    /// Id of the session at each server. `None` if the server has refused it.
-    ids: tokio::sync::Mutex<HashMap<u64, Option<String>>>,
+    /// Id of the session at each server that has accepted it.
+    ids: tokio::sync::Mutex<HashMap<u64, String>>,
     /// Servers of the open requests, by the keys of the ids.
     open: Mutex<HashMap<String, u64>>,
 }
@@ -51,7 +51,7 @@ impl Session {
             uri,
             headers: Mutex::default(),
             record: Mutex::new(record),
-            ids: tokio::sync::Mutex::new(HashMap::from([(server, Some(id.to_owned()))])),
+            ids: tokio::sync::Mutex::new(HashMap::from([(server, id.to_owned())])),
             open: Mutex::default(),
         };
         session.note_headers(headers);
@@ -63,11 +63,7 @@ impl Session {
     }
 
     pub(crate) fn note_headers(&self, headers: &HeaderMap) {
-        let mut headers = headers.clone();
-        for own in [SESSION, "last-event-id", CONTENT_LENGTH.as_str()] {
-            headers.remove(own);
-        }
-        *self.headers.lock().unwrap_or_else(PoisonError::into_inner) = headers;
+        *self.headers.lock().unwrap_or_else(PoisonError::into_inner) = without_own(headers);
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<String, u64>> {
@@ -85,18 +81,26 @@ impl Session {
         self.open().get(key).copied()
     }
 
-    /// Returns the id of the session at a server, after the handshake if the server does not know the session yet.
-    pub(crate) async fn id_at(&self, upstream: &Upstream) -> Option<String> {
+    /// Returns the id of the session at a server, after the handshake if the server does not know the session yet. If the server does not
+    /// accept the token of the session any longer, that of the request may be a newer one.
+    pub(crate) async fn id_at(&self, upstream: &Upstream, request: &HeaderMap) -> Option<String> {
         let mut ids = self.ids.lock().await;
         if let Some(id) = ids.get(&upstream.number) {
-            return id.clone();
+            return Some(id.clone());
         }
-        let id = timeout(HANDSHAKE, self.shake_hands(upstream)).await.ok().flatten();
+        let noted = self.headers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let shake_hands = async {
+            match self.shake_hands(upstream, &noted).await {
+                Some(id) => Some(id),
+                None => self.shake_hands(upstream, &without_own(request)).await,
+            }
+        };
+        let id = timeout(HANDSHAKE, shake_hands).await.ok().flatten()?;
         ids.insert(upstream.number, id.clone());
-        id
+        Some(id)
     }
 
-    async fn shake_hands(&self, upstream: &Upstream) -> Option<String> {
+    async fn shake_hands(&self, upstream: &Upstream, headers: &HeaderMap) -> Option<String> {
         let mut number = 0;
         let mut next = || {
             number += 1;
@@ -106,11 +110,11 @@ impl Session {
             let record = self.record();
             (record.greeting(next()), record.replay(next))
         };
-        let response = self.post(upstream, &greeting, None).await?;
+        let response = self.post(upstream, headers, &greeting, None).await?;
         let id = response.headers().get(SESSION)?.to_str().ok()?.to_owned();
         let _ = response.into_body().collect().await;
         for message in replay {
-            let response = self.post(upstream, &message, Some(&id)).await?;
+            let response = self.post(upstream, headers, &message, Some(&id)).await?;
             let _ = response.into_body().collect().await;
         }
         Some(id)
@@ -119,6 +123,7 @@ impl Session {
     async fn post(
         &self,
         upstream: &Upstream,
+        like: &HeaderMap,
         message: &Value,
         id: Option<&str>,
     ) -> Option<Response<Incoming>> {
@@ -126,7 +131,7 @@ impl Session {
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.uri.clone();
         let headers = request.headers_mut();
-        *headers = self.headers.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        headers.clone_from(like);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         match id {
@@ -135,6 +140,15 @@ impl Session {
         }
         upstream.send(request).await.ok().filter(|response| response.status().is_success())
     }
+}
+
+/// Returns headers without those that belong to a single request.
+fn without_own(headers: &HeaderMap) -> HeaderMap {
+    let mut headers = headers.clone();
+    for own in [SESSION, "last-event-id", CONTENT_LENGTH.as_str()] {
+        headers.remove(own);
+    }
+    headers
 }
 
 /// Open request of a session.

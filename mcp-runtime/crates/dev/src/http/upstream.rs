@@ -6,46 +6,16 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Request, Response, body::Incoming, client::conn::http1};
 use hyper_util::rt::TokioIo;
-use serde::{Deserialize, Serialize};
-use tokio::{
-    io::{AsyncBufReadExt as _, BufReader},
-    net::{TcpListener, TcpStream},
-    process::Child,
-    sync::watch,
-    time::timeout,
+use tokio::{net::TcpStream, process::Child, sync::watch, time::timeout};
+
+use super::{
+    body::BodyError,
+    ready::{READY, Reports, ServerAddress},
 };
-
-use super::body::BodyError;
 use crate::process::{self, LastWords, Launch};
-
-/// Variable with the address at which a server reports that it listens.
-pub const READY: &str = "MCP_RUNTIME_DEV_READY";
 
 /// Time that the requests of a replaced server have to end.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Report of a server that listens.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct ServerAddress {
-    /// Id of the process of the server.
-    pub process: u32,
-    /// URL of its endpoint.
-    pub url: String,
-    /// URL of its playground, if it has one.
-    pub playground: Option<String>,
-}
-
-impl ServerAddress {
-    /// Returns the report as a line.
-    #[must_use]
-    pub fn to_line(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default() + "\n"
-    }
-
-    fn socket(&self) -> Option<SocketAddr> {
-        self.url.strip_prefix("http://")?.split('/').next()?.parse().ok()
-    }
-}
 
 /// Server that listens.
 pub(crate) struct Upstream {
@@ -72,17 +42,16 @@ impl Upstream {
     ) -> Result<Arc<Self>, String> {
         let failed =
             |error: std::io::Error| format!("{} cannot be started: {error}", program.display());
-        let ready = TcpListener::bind("127.0.0.1:0").await.map_err(failed)?;
+        let reports = Reports::open().await.map_err(failed)?;
         let mut launch = launch.clone();
-        let at = ready.local_addr().map_err(failed)?.to_string();
-        launch.env.push((READY.into(), at.into()));
+        launch.env.push((READY.into(), reports.variable().into()));
         let mut server = process::start(program, &launch, false).map_err(failed)?;
         let words = LastWords::default();
         let listening = tokio::spawn(words.clone().listen(server.stderr.take()));
         let process = server.id();
         let ended = tokio::select! {
             status = server.wait() => status.ok(),
-            Some((report, address, connection)) = listens(&ready, process) => {
+            (report, address, connection) = reports.report_of(process) => {
                 let upstream = Arc::new(Self {
                     number,
                     report,
@@ -161,26 +130,5 @@ pub(crate) struct OpenExchange(Arc<Upstream>);
 impl Drop for OpenExchange {
     fn drop(&mut self) {
         self.0.open.send_modify(|count| *count -= 1);
-    }
-}
-
-/// Waits for the report of a process.
-async fn listens(
-    ready: &TcpListener,
-    process: Option<u32>,
-) -> Option<(ServerAddress, SocketAddr, TcpStream)> {
-    loop {
-        let (stream, _) = ready.accept().await.ok()?;
-        let mut reader = BufReader::new(stream);
-        let mut line = String::new();
-        if reader.read_line(&mut line).await.is_err() {
-            continue;
-        }
-        let report = serde_json::from_str::<ServerAddress>(&line).ok();
-        let report = report.filter(|report| Some(report.process) == process);
-        // A child of the server inherits the variable, and is not meant.
-        let Some(report) = report else { continue };
-        let address = report.socket()?;
-        return Some((report, address, reader.into_inner()));
     }
 }

@@ -1,0 +1,201 @@
+//! Reports of servers that listen. A server knows from a variable where to report, and with which secret: other users of the machine can
+//! connect to the same port, and cannot read the variables of a process.
+
+use std::{
+    env,
+    io::{self, Write as _},
+    net::SocketAddr,
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader},
+    net::{TcpListener, TcpStream},
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+
+/// Variable of a server that `dev` has started: the id of the process of `dev`, the secret and the address for the report.
+pub(crate) const READY: &str = "MCP_RUNTIME_DEV_READY";
+
+/// Maximum number of bytes of a report.
+const REPORT: u64 = 4096;
+
+/// Time in which a connection has to send its report.
+const SENDING: Duration = Duration::from_secs(10);
+
+/// Number of connections that are read at a time. Further ones wait.
+const CONNECTIONS: usize = 64;
+
+/// Addresses of a server that listens.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub struct ServerAddress {
+    /// Id of the process of the server.
+    pub process: u32,
+    /// URL of its endpoint.
+    pub url: String,
+    /// URL of its playground, if it has one.
+    pub playground: Option<String>,
+}
+
+impl ServerAddress {
+    fn socket(&self) -> Option<SocketAddr> {
+        self.url.strip_prefix("http://")?.split('/').next()?.parse().ok()
+    }
+}
+
+/// Line that a server sends.
+#[derive(Deserialize, Serialize)]
+struct Report {
+    secret: String,
+    server: ServerAddress,
+}
+
+/// Process of `dev` that has started this server and waits until it listens.
+#[derive(Debug, PartialEq)]
+pub struct Supervisor {
+    secret: String,
+    address: String,
+}
+
+impl Supervisor {
+    /// Finds the supervisor of this process. A program that a server starts inherits the variable and is not meant.
+    #[must_use]
+    pub fn find() -> Option<Self> {
+        #[cfg(unix)]
+        let parent = Some(std::os::unix::process::parent_id());
+        // The standard library does not know the parent there.
+        #[cfg(not(unix))]
+        let parent = None;
+        Self::read(&env::var(READY).ok()?, parent)
+    }
+
+    fn read(variable: &str, parent: Option<u32>) -> Option<Self> {
+        let mut words = variable.split(' ');
+        let process: u32 = words.next()?.parse().ok()?;
+        let supervisor =
+            Self { secret: words.next()?.to_owned(), address: words.next()?.to_owned() };
+        parent.is_none_or(|parent| parent == process).then_some(supervisor)
+    }
+
+    /// Reports that this server listens. The supervisor closes the returned connection when the server has to end.
+    ///
+    /// # Errors
+    /// Fails if the supervisor has ended.
+    pub fn report(self, server: ServerAddress) -> io::Result<std::net::TcpStream> {
+        let mut stream = std::net::TcpStream::connect(self.address)?;
+        let report = Report { secret: self.secret, server };
+        stream.write_all((serde_json::to_string(&report)? + "\n").as_bytes())?;
+        Ok(stream)
+    }
+}
+
+/// Port at which a server that starts reports.
+pub(crate) struct Reports {
+    listener: TcpListener,
+    address: SocketAddr,
+    secret: String,
+}
+
+impl Reports {
+    /// Opens a port of this machine.
+    ///
+    /// # Errors
+    /// Fails if the system has no free port or no random numbers.
+    pub(crate) async fn open() -> io::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+        let secret = format!("{:032x}", u128::from_ne_bytes(bytes));
+        Ok(Self { listener, address, secret })
+    }
+
+    /// Returns the value of the variable of the server.
+    pub(crate) fn variable(&self) -> String {
+        format!("{} {} {}", std::process::id(), self.secret, self.address)
+    }
+
+    /// Waits for the report of a process. Each connection is read on its own, so that none can hold up the others.
+    pub(crate) async fn report_of(
+        &self,
+        process: Option<u32>,
+    ) -> (ServerAddress, SocketAddr, TcpStream) {
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = self.listener.accept(), if connections.len() < CONNECTIONS => match accepted {
+                    Ok((stream, _)) => drop(connections.spawn(timeout(SENDING, read(stream)))),
+                    // There are too many open files, for example.
+                    Err(_) => sleep(Duration::from_millis(100)).await,
+                },
+                Some(read) = connections.join_next() => {
+                    let Ok(Ok(Some((report, stream)))) = read else { continue };
+                    // On Windows, a program that the server starts has the secret too, and is not meant.
+                    if report.secret != self.secret || Some(report.server.process) != process {
+                        continue;
+                    }
+                    if let Some(address) = report.server.socket() {
+                        return (report.server, address, stream);
+                    }
+                }
+            }
+        }
+    }
+}
+
+async fn read(stream: TcpStream) -> Option<(Report, TcpStream)> {
+    let mut reader = BufReader::new(stream.take(REPORT));
+    let mut line = String::new();
+    reader.read_line(&mut line).await.ok()?;
+    let report = serde_json::from_str(&line).ok()?;
+    Some((report, reader.into_inner().into_inner()))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncWriteExt as _;
+
+    use super::*;
+
+    fn server(process: u32, port: u16) -> ServerAddress {
+        ServerAddress { process, url: format!("http://127.0.0.1:{port}/mcp"), playground: None }
+    }
+
+    #[tokio::test]
+    async fn only_the_server_that_knows_the_secret_is_believed() {
+        let reports = Reports::open().await.unwrap();
+        // These connections come first: two without an end, and two that know the process only.
+        let mut open = Vec::new();
+        let endless = vec![b'{'; 64 * 1024];
+        let foreign = |secret: &str| {
+            let report = Report { secret: secret.to_owned(), server: server(7, 1) };
+            (serde_json::to_string(&report).unwrap() + "\n").into_bytes()
+        };
+        for bytes in [Vec::new(), endless, foreign(""), foreign("0")] {
+            let mut stream = TcpStream::connect(reports.address).await.unwrap();
+            // The port may have closed the connection already.
+            let _ = stream.write_all(&bytes).await;
+            open.push(stream);
+        }
+        let variable = reports.variable();
+        let report = move |process, port| {
+            let supervisor = Supervisor::read(&variable, Some(std::process::id()));
+            supervisor.unwrap().report(server(process, port)).unwrap()
+        };
+        let sent = tokio::task::spawn_blocking(move || [report(8, 2), report(7, 3)]);
+        let (found, address, _stream) = reports.report_of(Some(7)).await;
+        assert_eq!((found, address.port()), (server(7, 3), 3));
+        drop((sent.await.unwrap(), open));
+    }
+
+    #[test]
+    fn a_program_that_a_server_starts_has_no_supervisor() {
+        let variable = "12 secret 127.0.0.1:1";
+        assert_eq!(Supervisor::read(variable, Some(13)), None);
+        assert_eq!(Supervisor::read("127.0.0.1:1", Some(12)), None);
+        let found = Supervisor { secret: "secret".into(), address: "127.0.0.1:1".into() };
+        assert_eq!(Supervisor::read(variable, Some(12)), Some(found));
+    }
+}
