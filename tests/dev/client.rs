@@ -159,7 +159,7 @@ impl Drop for Client {
     }
 }
 
-/// Adds what each request of revision 2026-07-28 has.
+/// Adds the members that each request of revision 2026-07-28 needs.
 pub(crate) fn modern(mut params: Value) -> Value {
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
     params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({ "elicitation": {} });

@@ -229,7 +229,7 @@ fn folders_that_come_back_are_watched_again() {
     let workshop = Workshop::new("folders", "");
     let mut client = Client::start(workshop.dev(&[]));
     client.initialize("2025-11-25");
-    // As a change of branches does.
+    // A change of branches can also remove the folder for a moment.
     std::fs::rename(workshop.path("src"), workshop.path("old")).expect("a folder");
     client.wait_for_words("the build has failed");
     workshop.save_program("");

@@ -12,7 +12,7 @@ use crate::{
 
 pub(super) const OPTIONS: &[&str] = &["--features", "--http"];
 
-/// Features of this build. The next builds have to have them too.
+/// Features of this build. The next builds need the same features.
 const FEATURES: [(&str, bool); 12] = [
     ("auth", cfg!(feature = "auth")),
     ("axum", cfg!(feature = "axum")),
@@ -95,7 +95,7 @@ async fn serve_stdio(
     mcp_runtime_dev::serve_stdio(project, launch, input, output).await
 }
 
-/// Serves over HTTP at an address of this machine.
+/// Serves over HTTP at a loopback address.
 #[cfg(feature = "http")]
 async fn serve_http(
     name: &str,

@@ -6,7 +6,7 @@ use mcp_runtime_dev::{ServerAddress, Supervisor};
 
 use crate::transport::http::{HttpServer, hint};
 
-/// Reports the address of a server that `dev` has started. Another server prints it for its user.
+/// Reports the address of the server to `dev`. A server that `dev` has not started prints its address for the user instead.
 pub(super) fn announce(server: &HttpServer) {
     let Some(supervisor) = Supervisor::find() else { return hint(server) };
     let address = ServerAddress {

@@ -162,7 +162,7 @@ fn removed(transcript: &Transcript) -> String {
     match &numbers[..] {
         [] => String::new(),
         numbers => format!(
-            "note: the client sends `{REMOVED}` in place of a secret in line {}: write a value for the test there\n",
+            "note: the client sends `{REMOVED}` in place of a secret in line {}: write a value for the test into the file\n",
             numbers.join(", ")
         ),
     }

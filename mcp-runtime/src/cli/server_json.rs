@@ -101,7 +101,7 @@ fn icons(identity: &Identity) -> Vec<RegistryIcon> {
 fn described(problem: &EntryProblem) -> String {
     let fix = match problem {
         EntryProblem::Description(_) => {
-            "give one with `--description`, or in `description` of Cargo.toml"
+            "set it with `--description`, or in `description` of Cargo.toml"
         }
         EntryProblem::Title(_) => "give another one with `.title(\"…\")`",
         EntryProblem::Version(_) => "give one such as `1.2.0`",
@@ -137,7 +137,7 @@ impl PackageReadme {
     fn check(&self, name: &RegistryName) -> Result<(), CommandError> {
         let Err(problem) = name.check_readme(&self.text) else { return Ok(()) };
         let or = match &problem {
-            ReadmeProblem::Other(other) => format!(", or call the server `--name {other}`"),
+            ReadmeProblem::Other(other) => format!(", or use that name: `--name {other}`"),
             _ => String::new(),
         };
         Err(CommandError::failure(format_args!(

@@ -66,7 +66,7 @@ impl OwnOptions {
     }
 
     /// Stores the values of `--all-of OPTION VALUE…`, up to the next option. The manifest of a bundle starts the server with it, because a client
-    /// inserts several values as words of their own, or leaves the place of the values if the user has chosen none.
+    /// inserts several values as words of their own, or leaves the placeholder if the user has chosen no value.
     ///
     /// # Errors
     /// Fails if there is no such option, if the option is no list, or if a value is not UTF-8.

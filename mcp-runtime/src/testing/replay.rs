@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The same after a message has not come, after the last message, and for a question that fits better.
 const SHORT_PATIENCE: Duration = Duration::from_millis(200);
 
-/// Fails the test if the server answers otherwise than in a recorded session.
+/// Fails the test if the answers of the server differ from those in a recorded session.
 ///
 /// The command `record FILE` of the server writes the file while a client uses the server: `cargo run --features mcp-runtime/workbench --
 /// record bug.jsonl`. The macro sends the recorded messages of the client to the server, in the same order, and compares the messages of
@@ -63,9 +63,10 @@ const SHORT_PATIENCE: Duration = Duration::from_millis(200);
 ///
 /// # What is compared
 /// Each message of the server is compared with the next recorded one of the same request or method, so that independent calls may end in
-/// another order. Among several messages of the same method, the one with the fewest differences counts. Missing and additional messages are differences. Ids of tasks and of requests of the server, states, cursors and times of
-/// tasks are chosen anew, and the version of the server may change. A recorded text `<removed>` stands for every value, and within a text for
-/// every part: write it into the file in place of values that are never the same.
+/// another order. Among several messages of the same method, the one with the fewest differences counts. Missing and additional messages are differences. Some values may differ, because each
+/// server chooses them anew: the version of the server, ids of tasks, of requests of the server and of elicitations, request states, cursors,
+/// and times of tasks. A recorded text `<removed>` stands for every value, and within a text for every part. Write it into the file in place
+/// of values that are never the same.
 ///
 /// # Panics
 /// Panics with all differences if there are any. Also panics if the file cannot be read, or if the server cannot be built or started.
@@ -242,7 +243,7 @@ impl Replay {
         }
     }
 
-    /// Returns the differences, after the messages have come that are not in the recording.
+    /// Receives the messages that are not in the recording, and returns all differences.
     async fn end(mut self) -> Vec<String> {
         let _ = timeout(SHORT_PATIENCE, async {
             loop {
@@ -271,7 +272,7 @@ impl Replay {
     }
 }
 
-/// Returns the text that a message of the server has in common with its recorded message: the id of its request, or its method.
+/// Returns the key by which a message of the server is matched with its recorded message: the id of its request, or its method.
 fn key(message: &Value) -> String {
     match (message["method"].as_str(), message.get("id")) {
         (Some(method), _) => method.to_owned(),

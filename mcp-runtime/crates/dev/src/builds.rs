@@ -29,7 +29,7 @@ pub(crate) enum BuildStep {
 }
 
 /// Builds after each change, until the receiver of the steps is dropped. A change during a build starts a further build, and only the last
-/// one counts.
+/// build counts.
 ///
 /// # Errors
 /// Fails if the sources cannot be watched.
@@ -53,7 +53,7 @@ pub(crate) async fn build_after_changes(
                 program.clone_from(built);
             }
             watch.follow(&project, &program)?;
-            // Changes before the start of the build have been noted by now.
+            // If there was a change during the build, the sources are built again.
             if timeout(Duration::ZERO, watch.changed()).await.is_err() {
                 report(&built, start.elapsed());
                 break built;

@@ -61,7 +61,7 @@ pub(crate) async fn build(project: &Project) -> Built {
 
 enum Attempt {
     Ended(Built),
-    /// cargo has failed before the compiler. It may need a registry.
+    /// cargo has failed before it started the compiler. It may need a registry.
     NotBegun,
 }
 
@@ -127,7 +127,7 @@ async fn messages(
     (program, errors)
 }
 
-/// Passes on what cargo writes to stderr, and returns it. Errors of the first attempt are not passed on, because the second repeats them.
+/// Passes the stderr of cargo on, and returns its text. Errors of the first attempt are not passed on, because the second attempt repeats them.
 async fn pass_on(stderr: Option<impl AsyncRead + Unpin>, is_first: bool) -> String {
     let mut said = String::new();
     let Some(stderr) = stderr else { return said };
@@ -147,7 +147,7 @@ async fn pass_on(stderr: Option<impl AsyncRead + Unpin>, is_first: bool) -> Stri
 
 /// Joins the errors that fit into an answer, and counts the others. The last error of rustc only says how many there are.
 fn shortened(errors: &[String]) -> String {
-    let mut text = "the server does not compile; the calls are answered again after the next change that compiles\n\n".to_owned();
+    let mut text = "the server does not compile; tool calls work again after the next change that compiles\n\n".to_owned();
     for (index, error) in errors.iter().enumerate() {
         let rest = errors.len() - index;
         if text.len() + error.len() > REPORT {

@@ -41,7 +41,7 @@ pub(crate) struct Conversation {
     starting: Option<StartingServer>,
     /// Whether the sources have changed since the last build.
     is_building: bool,
-    /// Whether the last server ends, so that the next one starts alone.
+    /// Whether the last server is ending, so that the next server starts alone.
     is_held: bool,
     /// Why the newest sources cannot be built. A server that starts meanwhile does not change this.
     build_error: Option<String>,
@@ -64,9 +64,9 @@ pub(crate) struct Conversation {
 struct StartingServer {
     number: ServerNumber,
     greeting: Value,
-    /// Whether the greeting is that of the client.
+    /// Whether the greeting is the handshake of the client.
     has_session: bool,
-    /// Why it is not the newest program.
+    /// Reason why this server does not run the newest program. `None` if it does.
     broken: Option<String>,
 }
 
@@ -182,7 +182,7 @@ impl Conversation {
             return;
         }
         let id = key(&answer["id"]);
-        // A request whose stream a newer server has taken over is not that of this server any longer.
+        // If a newer server has taken over the stream of this request, the response of this server does not count.
         if self.open.get(&id).is_none_or(|open| open.server != server) || self.goes_on(&id, server)
         {
             return;
@@ -198,7 +198,7 @@ impl Conversation {
         self.close_if_done(server);
     }
 
-    /// Whether a request is a listen stream that the next server takes over when this one ends.
+    /// Whether a request is a listen stream that the next server takes over when `server` ends.
     fn goes_on(&self, id: &str, server: ServerNumber) -> bool {
         self.current != Some(server) && self.record.listen(id).is_some()
     }
@@ -283,7 +283,7 @@ impl Conversation {
         self.start_again(server, None);
     }
 
-    /// Greets a server of a program that has been started before. `broken` says why it is not the newest.
+    /// Greets a server of a program that has been started before. `broken` is the reason why the program is not the newest.
     pub(crate) fn start_again(&mut self, server: ServerNumber, broken: Option<String>) {
         self.is_held = false;
         let number = self.number();
@@ -302,7 +302,7 @@ impl Conversation {
         self.starting.as_ref().is_some_and(|starting| starting.number == server)
     }
 
-    /// Drops a server that could not start, and lets the last server end, so that another one can start alone.
+    /// Drops a server that could not start, and lets the last server end, so that another server can start alone.
     pub(crate) fn hold(&mut self) {
         self.starting = None;
         self.is_held = true;
@@ -338,7 +338,7 @@ impl Conversation {
         }
         let last = self.current.replace(server);
         self.broken = starting.broken;
-        // The program of the last server has the lists that the client knows.
+        // If an older program has been started again, its lists are those that the client knows.
         if mem::replace(&mut self.has_served, true) && self.broken.is_none() {
             self.steps.extend(self.record.changes().into_iter().map(Step::ToClient));
         }

@@ -1,8 +1,8 @@
-//! Why the command cannot start or go on.
+//! Error of the command `dev`.
 
 use std::{fmt, io};
 
-/// Error of the command `dev`, whose text names the fix.
+/// Reason why the command `dev` cannot start or go on.
 #[derive(Debug)]
 pub struct DevError(String);
 

@@ -13,9 +13,8 @@
 //! # }
 //! ```
 
-// `project` knows the program and its sources. `watch`, `cargo` and `builds` build it, `process` runs it. `message` and `record` are the protocol,
-// of which this crate knows as little as it can. `conversation` is the state of a client over stdio, and `http` has
-// the clients over HTTP.
+// `project` knows the program and its sources. `watch`, `cargo` and `builds` build it, `process` runs it. `message` and `record` contain the
+// parts of the protocol that this crate has to know. `conversation` is the state of a client over stdio, and `http` serves clients over HTTP.
 
 mod builds;
 mod cargo;

@@ -59,7 +59,7 @@ pub(crate) fn is_modern(request: &Value) -> bool {
     request["params"]["_meta"].get(VERSION).is_some()
 }
 
-/// Whether a request runs code of the author, which the change that is being built may concern.
+/// Whether a request runs code of the author. Such a request waits for a build, because the change may concern this code.
 pub(crate) fn runs_code(method: &str) -> bool {
     matches!(method, "tools/call" | "prompts/get" | "resources/read" | "completion/complete")
 }
@@ -76,7 +76,7 @@ pub(crate) fn own_request(number: u64, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": format!("{OWN}{number}"), "method": method, "params": params })
 }
 
-/// Returns a request that every server answers, before a session too: with a result or with an error.
+/// Returns a request that every server answers with a result or an error, even before a session.
 pub(crate) fn ping(number: u64) -> Value {
     own_request(number, "ping", json!({}))
 }
@@ -101,7 +101,7 @@ pub(crate) fn wanted_lists(listen: &Value) -> Vec<Value> {
     lists.map(|(method, ..)| list_changed(method, Some(&listen["id"]))).collect()
 }
 
-/// Answers a request whose answer no server can give. A model reads the text if the request is a tool call.
+/// Returns the response to a request that no server can answer. If the request is a tool call, a model reads the text.
 pub(crate) fn failure(request: &Value, text: &str) -> Value {
     let id = &request["id"];
     if method(request) != "tools/call" {
@@ -115,8 +115,8 @@ pub(crate) fn failure(request: &Value, text: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
-/// Changes the answer of a server, so that the client expects changes: the lists may change, nothing is kept in a cache, and a server
-/// without items of a kind has an empty list.
+/// Changes the response of a server, so that the client expects changes. The server declares that its lists may change, clients must not
+/// cache its results, and a list of a feature that the server lacks is empty.
 pub(crate) fn adapt(request: &Value, answer: &mut Value) {
     let method = method(request);
     if answer["error"]["code"] == -32601

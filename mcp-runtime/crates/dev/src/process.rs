@@ -19,13 +19,13 @@ use tokio::{
 /// Number of bytes of stderr that a report shows: enough for a panic with its message and its place.
 const LAST_WORDS: usize = 4 * 1024;
 
-/// Number of bytes of stderr that are kept. A backtrace is in them, and not in the report.
+/// Number of bytes of stderr that are kept. They may contain a backtrace, which the report leaves out.
 const KEPT: usize = 64 * 1024;
 
 /// Time after which a process that was asked to end is killed. A server gives its calls five seconds.
 const GRACE: Duration = Duration::from_secs(7);
 
-/// Age of the folder of another process from which on no server needs its copies.
+/// Age after which the folder of another process is removed, because no server needs its copies any longer.
 const FORGOTTEN: Duration = Duration::from_secs(3 * 24 * 60 * 60);
 
 /// Arguments and variables of each server.
@@ -47,7 +47,8 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// Names a new folder for the copies of this process. Removes those of processes that were killed.
+    /// Names a new folder for the copies of this process. Removes the folders that killed processes
+    /// have left, once they are older than [`FORGOTTEN`].
     pub(crate) fn new(folder: &Path) -> Self {
         for other in fs::read_dir(folder).into_iter().flatten().flatten() {
             let changed = other.metadata().and_then(|metadata| metadata.modified());
@@ -62,7 +63,7 @@ impl Copies {
     /// Copies the program. Returns the path of the copy, and the state of the program.
     ///
     /// # Errors
-    /// Fails if the program cannot be read, or the copy not be written.
+    /// Fails if the program cannot be read, or if the copy cannot be written.
     pub(crate) fn make(&mut self, program: &Path) -> io::Result<(Arc<ProgramCopy>, ProgramStamp)> {
         let stamp = stamp(program);
         self.count += 1;
@@ -119,7 +120,7 @@ pub(crate) fn start(program: &Path, launch: &Launch, has_pipes: bool) -> io::Res
         .spawn()
 }
 
-/// Waits until the process ends, after `stopping` at most for the grace period.
+/// Waits until the process ends. Kills the process, and returns `None`, if it runs longer than [`GRACE`] after `stopping` has completed.
 pub(crate) async fn ended(
     process: &mut Child,
     stopping: impl Future<Output = ()>,

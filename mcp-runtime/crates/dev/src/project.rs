@@ -10,7 +10,7 @@ use std::{
 
 use crate::error::DevError;
 
-/// Program under development, as `cargo run` has started it.
+/// Program under development that `cargo run` has started.
 #[derive(Clone, Debug)]
 pub struct Project {
     /// Folder of the manifest of the package.
@@ -20,19 +20,19 @@ pub struct Project {
     /// Name of the binary or of the example.
     name: String,
     is_example: bool,
-    /// Name of the profile, as the folder in the target folder has it.
+    /// Name of the folder of the profile, such as `debug`.
     profile: String,
-    /// Folder with the folder of the profile.
+    /// Folder that contains the folder of the profile.
     above_profile: PathBuf,
     features: Vec<String>,
 }
 
 impl Project {
-    /// Finds out how cargo has built `program`. `folder` is the folder of its manifest, which `cargo run` passes on in the variable
+    /// Derives from the path of `program` how cargo has built it. `folder` is the folder of its manifest, which `cargo run` passes on in the variable
     /// `CARGO_MANIFEST_DIR`. `features` are those of the build.
     ///
     /// # Errors
-    /// Fails if the program does not lie in a target folder, or if there is no manifest.
+    /// Fails if the path of `program` is too short for a program in a target folder, or if `folder` has no manifest.
     pub fn new(program: &Path, folder: &Path, features: Vec<String>) -> Result<Self, DevError> {
         let unknown = || {
             DevError::new(format_args!(
@@ -100,7 +100,8 @@ impl Project {
         if !self.features.is_empty() {
             arguments.extend(["--features".into(), self.features.join(",").into()]);
         }
-        // The folder of a target triple is between the target folder, which has this file, and the profile.
+        // With `--target`, the folder of the profile is in a folder with the name of the triple, which has no `.rustc_info.json`. The target
+        // folder itself has this file.
         let triple = self.above_profile.file_name().and_then(|name| name.to_str());
         let target = match triple.filter(|name| name.matches('-').count() >= 2) {
             Some(triple) if !self.above_profile.join(".rustc_info.json").exists() => {
@@ -116,8 +117,8 @@ impl Project {
         arguments
     }
 
-    /// Reads the sources of a build: its own, those of its path dependencies, and other files that the build has read. `program` is what the
-    /// build has written.
+    /// Reads the sources of a build: its own, those of its path dependencies, and other files that the build has read. `program` is the
+    /// path of the program that the build has written.
     pub(crate) fn sources(&self, program: &Path) -> Sources {
         let list = program.with_file_name(format!("{}.d", self.name));
         let text = fs::read_to_string(list).unwrap_or_default();

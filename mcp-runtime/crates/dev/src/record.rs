@@ -69,7 +69,8 @@ impl SessionRecord {
         }
     }
 
-    /// Returns the messages that follow the handshake at a new server. `number` returns the numbers of own requests.
+    /// Returns the messages that follow the handshake at a new server. `number` returns the number of the next
+    /// request of `dev`.
     pub(crate) fn replay(&self, mut number: impl FnMut() -> u64) -> Vec<Value> {
         if !self.is_initialized {
             return Vec::new();
@@ -83,7 +84,7 @@ impl SessionRecord {
         messages
     }
 
-    /// Returns the notifications that the lists have changed, in the way of each revision.
+    /// Returns the notifications that the lists have changed, in the form of each revision.
     pub(crate) fn changes(&self) -> Vec<Value> {
         let legacy = message::LISTS.iter().filter(|_| self.is_initialized);
         let legacy = legacy.map(|(method, ..)| message::list_changed(method, None));

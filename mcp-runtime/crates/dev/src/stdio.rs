@@ -67,7 +67,7 @@ pub async fn serve_stdio(
     loop {
         for step in conversation.steps() {
             if let Some(message) = servers.carry_out(step) {
-                // The client has stopped reading, which ends a server.
+                // Like any server, `dev` ends when the client has stopped reading.
                 if output.write_all(format!("{message}\n").as_bytes()).await.is_err() {
                     return Ok(());
                 }
@@ -97,7 +97,7 @@ pub async fn serve_stdio(
             () = deadline => return Ok(()),
             Some(event) = events.recv() => match event {
                 ServerEvent::Unwatched(error) => return Err(error),
-                // The last server answers a client that has left.
+                // The client has left, so no further server starts. The running server answers the requests that wait.
                 ServerEvent::Build(_) if leaving.is_some() => {}
                 event => servers.handle(&mut conversation, event)?,
             },
@@ -136,12 +136,12 @@ struct PipedServers {
 
 /// Attempts to start a program.
 enum StartAttempt {
-    /// Beside the last server.
+    /// The new server starts beside the last server.
     First,
-    /// Alone, as soon as the last server has ended: both may need the same lock or port.
+    /// The new server starts as soon as the last server has ended, because both may need the same lock or port.
     Held(Arc<ProgramCopy>),
     Alone,
-    /// With the program of the last server.
+    /// The program of the last server that has answered starts again.
     LastGood,
 }
 
@@ -192,7 +192,7 @@ impl PipedServers {
         Ok(number)
     }
 
-    /// Notes that a server has ended. A server that could not start gets another chance.
+    /// Notes that a server has ended. If it could not start, its program starts once more, or the last program starts again.
     fn ended(&mut self, conversation: &mut Conversation, server: ServerNumber, report: String) {
         let copy = self.running.remove(&server).map(|(_, copy)| copy);
         if !conversation.is_starting(server) {
@@ -213,7 +213,7 @@ impl PipedServers {
             (StartAttempt::First | StartAttempt::Alone, _, Some(good)) => {
                 conversation.hold();
                 self.attempt = StartAttempt::LastGood;
-                // If the next build leads to the same program as this one, it has to be started.
+                // The program that could not start has to start again even if the next build does not change it.
                 self.stamp = None;
                 self.start_again(conversation, good, Some(report));
             }

@@ -21,7 +21,7 @@ use crate::{
 pub(crate) struct SourceWatch {
     watcher: RecommendedWatcher,
     shared: Arc<WatchState>,
-    /// Watched folders, each with whether the folders below it are watched too.
+    /// Watched folders. The flag tells whether the folders below are watched, too.
     watched: BTreeSet<(PathBuf, bool)>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct SourceWatch {
 struct WatchState {
     sources: Mutex<Sources>,
     changed: Notify,
-    /// Whether a watched folder has been created again, which the system does not watch by itself.
+    /// Whether a watched folder has been created again. The system does not watch such a folder by itself.
     is_renewed: AtomicBool,
 }
 

@@ -160,7 +160,7 @@ function apply.append(operation)
     end
     redis.call('XADD', key, 'MAXLEN', operation[4], integer(id) .. '-0', 'd', operation[2], 'p', process())
     redis.call('PEXPIRE', key, operation[3])
-    -- A follower that has read all earlier events need not read a small one.
+    -- The announcement contains a small event, so a follower that has all earlier events need not read the log.
     local announced = integer(id)
     if #operation[2] <= 4096 then
         announced = announced .. ' ' .. operation[2]

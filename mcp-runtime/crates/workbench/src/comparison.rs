@@ -13,7 +13,7 @@ use crate::redaction::{REMOVED, inner_json};
 const CHOSEN: [&str; 6] =
     ["requestState", "taskId", "createdAt", "lastUpdatedAt", "nextCursor", "elicitationId"];
 
-/// Members with texts of the author, in which nothing of the protocol is.
+/// Members with content of the author. Below them, members with a name in [`CHOSEN`] are compared, too.
 const OF_THE_AUTHOR: [&str; 5] =
     ["structuredContent", "content", "contents", "messages", "requestedSchema"];
 
@@ -52,14 +52,14 @@ impl fmt::Display for Difference {
 /// Comparison of two sessions. It knows the values that both servers have chosen for the same thing, such as the id of a task.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// New texts by the recorded ones.
+    /// New texts, by the recorded texts that they replace.
     chosen: HashMap<String, String>,
-    /// New ids of requests of the server, by the recorded ones as JSON.
+    /// New ids of requests of the server, by the recorded ids as JSON.
     ids: HashMap<String, Value>,
 }
 
 impl Comparison {
-    /// Replaces what the recorded server has chosen in a message of the client by what the new server has chosen.
+    /// Replaces ids and other values of the recorded server in a message of the client by those of the new server.
     pub fn translate(&self, message: &mut Value) {
         let is_response = message.get("method").is_none();
         if let Some(id) = message.get_mut("id").filter(|_| is_response)
@@ -186,7 +186,7 @@ fn counterpart<'a>(
     })
 }
 
-/// Returns whether a text has the parts of `pattern` between its removed places, in their order.
+/// Returns whether a text matches `pattern`, in which each [`REMOVED`] stands for any text.
 fn fits(pattern: &str, text: &str) -> bool {
     let parts: Vec<&str> = pattern.split(REMOVED).collect();
     let [first, parts @ .., last] = &parts[..] else { return pattern == text };

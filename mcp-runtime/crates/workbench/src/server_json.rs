@@ -12,7 +12,7 @@ use crate::{
 /// Schema that the entry follows.
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 
-/// Most characters of a title and of a description.
+/// Maximum number of characters of a title or of a description.
 const MOST: usize = 100;
 
 /// Entry of a server in the registry.
@@ -41,11 +41,11 @@ pub struct RegistryEntry {
     pub repository: Option<SourceRepository>,
     /// Icons of the server.
     pub icons: Vec<RegistryIcon>,
-    /// How clients reach the server.
+    /// Package or URL through which clients reach the server.
     pub target: RegistryTarget,
 }
 
-/// How clients reach a server of the registry.
+/// Package or URL through which clients reach a server.
 #[derive(Clone, Debug)]
 pub enum RegistryTarget {
     /// Users install the server with `cargo install`.
@@ -159,7 +159,7 @@ pub enum EntryProblem {
     Version(String),
     /// The URL of the website does not begin with `https://`.
     Website(String),
-    /// The URL of the server is not one that every client reaches.
+    /// The URL of the server is not public.
     Url(String),
 }
 
@@ -179,7 +179,7 @@ impl fmt::Display for EntryProblem {
             Self::Url(url) => {
                 write!(
                     f,
-                    "`{url}` is no public URL: it begins with `https://`, and has a host and no user"
+                    "`{url}` is no public URL: it must begin with `https://` and a host and no user"
                 )
             }
         }
@@ -251,7 +251,7 @@ impl RegistryEntry {
     }
 }
 
-/// Whether each client may reach the URL. The registry rejects addresses of the machine itself.
+/// Whether the registry accepts the URL. It rejects addresses of the machine itself.
 fn is_public(url: &str) -> bool {
     let Some(rest) = url.strip_prefix("https://") else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -264,7 +264,7 @@ fn is_public(url: &str) -> bool {
         && !host.ends_with(".localhost")
 }
 
-/// Whether a text is the version of a release, and no range.
+/// Whether a text is the version of a single release, and not a range.
 fn is_release(version: &str) -> bool {
     let is_known = |letter: char| letter.is_ascii_alphanumeric() || ".-+".contains(letter);
     version.starts_with(|first: char| first.is_ascii_digit())

@@ -1,5 +1,5 @@
-//! Access to the answers that `dev` gives itself, which programs and pages of this machine may read. Servers check the requests that they
-//! answer.
+//! Access to the answers of `dev` itself. Only programs and pages of this machine may read them. Each server checks the requests that it
+//! answers.
 
 use hyper::{
     HeaderMap, Uri,

@@ -11,7 +11,7 @@ use http_body_util::{BodyExt as _, Full, combinators::UnsyncBoxBody};
 use hyper::body::{Body, Frame};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
-/// Number of pieces that wait for a client. Further pieces wait in the server.
+/// Maximum number of pieces that wait for a client. Further pieces wait in the server.
 const WAITING: usize = 16;
 
 /// Error of a body: the connection to the server has failed.

@@ -149,7 +149,7 @@ impl ClientRequest {
                 }
                 Ok(response)
             }
-            // The server says what it thinks of an answer to nothing.
+            // No question has this id. The current server decides about such an answer.
             None => self.exchange(hub, &self.server(hub).await?, &self.body, None).await,
         }
     }
@@ -175,7 +175,7 @@ impl ClientRequest {
             headers.insert(LAST_EVENT, value(id)?);
         }
         if let Some(session) = &self.session {
-            // A server that refuses the handshake does not know the id, and says so.
+            // If the server has refused the handshake, it gets the id of the client, and answers that there is no such session.
             if let Some(id) = session.id_at(upstream, &self.parts.headers).await {
                 headers.insert(SESSION, value(&id)?);
             }
@@ -310,7 +310,7 @@ impl ClientRequest {
         self.note(response.status());
         let (parts, body) = response.into_parts();
         let (sender, answer) = body::channel();
-        // The stream 0 is that of the session. Others belong to calls, which end at their server.
+        // Stream 0 belongs to the session. All other streams belong to calls, which end at their server.
         if last_event.is_some_and(|id| !id.starts_with("0-")) {
             let exchange = EventExchange {
                 hub: hub.clone(),
@@ -363,7 +363,7 @@ impl ClientRequest {
             if end.is_break() {
                 return;
             }
-            // A stream without an answer ends with its server, or because the server ends it.
+            // The stream has ended without a response. Either its server has ended, or the server has ended only the stream.
             let is_over = phases.borrow().number() == Some(number) && !has_ended(&upstream).await;
             if is_over {
                 return;
@@ -381,7 +381,7 @@ impl ClientRequest {
                 return;
             }
             body = response.into_body();
-            // The program of the last server has the lists that the client knows.
+            // If an older program has been started again, its lists are those that the client knows.
             let has_changed = phases.borrow().broken.is_none();
             for change in self.changes().into_iter().filter(|_| has_changed) {
                 if client.send(StreamEvent::of(change).text().into()).await.is_err() {

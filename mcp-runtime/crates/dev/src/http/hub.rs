@@ -67,7 +67,8 @@ impl Hub {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a server answer from now on. `broken` says why it is not the newest. Returns the server that has answered before.
+    /// Lets a server answer from now on. `broken` is the reason why its program is not the newest. Returns the server that has
+    /// answered before.
     pub(crate) fn take_over(
         &self,
         upstream: &Arc<Upstream>,
@@ -129,7 +130,7 @@ impl Hub {
         }
     }
 
-    /// Returns the id that the client knows for a question that the server withdraws.
+    /// Removes a question that a server withdraws. Returns the id that the client knows.
     pub(crate) fn withdraw(&self, server: u64, id: &Value) -> Option<u64> {
         let mut tables = self.tables();
         let asked = tables.questions.iter().find(|(_, asked)| asked.0 == server && asked.1 == *id);

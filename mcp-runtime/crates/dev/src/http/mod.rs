@@ -38,7 +38,7 @@ const FAREWELL: Duration = Duration::from_secs(8);
 /// Serves clients at `address` until this process is asked to end. `name` is that of the server, for the user.
 ///
 /// # Errors
-/// Fails if the address is not one of this machine or is in use, or if the sources cannot be watched.
+/// Fails if the address is not a loopback address or is in use, or if the sources cannot be watched.
 pub async fn serve_http(
     name: &str,
     project: Project,
@@ -118,7 +118,7 @@ async fn announce(name: &str, address: String, hub: Arc<Hub>) {
     std::future::pending().await
 }
 
-/// Starts servers, of which the last answers.
+/// Starts the servers. The newest server that listens answers clients.
 struct HttpServers {
     launch: Launch,
     copies: Copies,
@@ -173,7 +173,7 @@ impl HttpServers {
             phase.build_error = None;
             phase.is_starting = true;
         });
-        // The number between is for the last program, in case that this one cannot start.
+        // The number in between is for a server of the last program, which starts again if the new program cannot start.
         self.count += 2;
         let hub = self.hub.clone();
         match self.copies.make(program) {
@@ -189,8 +189,8 @@ impl HttpServers {
     }
 }
 
-/// Starts a server, lets it take over, and reports its end. If it cannot start, it starts once more without the last server, because both may
-/// need the same lock or port. After that, the last program starts again, with the number before.
+/// Starts a server, lets it take over, and reports its end. If the server cannot start, the last server ends, and the server starts once more,
+/// because both may need the same lock or port. If that fails, the last program starts again as the server `number - 1`.
 async fn replace(hub: Arc<Hub>, number: u64, program: Arc<ProgramCopy>, launch: Launch) {
     let last = hub.phase.borrow().current.clone();
     let mut started = Upstream::start(number, program.path(), &launch).await;

@@ -23,7 +23,7 @@ pub(crate) struct Upstream {
     pub(crate) number: u64,
     pub(crate) report: ServerAddress,
     address: SocketAddr,
-    /// Number of requests that are not answered yet, without streams that have no end.
+    /// Number of requests that are not answered yet. Streams without an end are not counted.
     open: watch::Sender<usize>,
     is_stopping: watch::Sender<bool>,
     /// Text for clients about the end of the process.
