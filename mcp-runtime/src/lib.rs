@@ -110,6 +110,7 @@
         feature = "state-key",
         feature = "stdio",
         feature = "store-suite",
+        feature = "workbench",
     )),
     doc = include_str!("../docs/links.md")
 )]

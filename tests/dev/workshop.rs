@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use support::clock::Stopwatch;
+use support::{clock::Stopwatch, process::cargo};
 
 /// Features of each build. `dev` passes them on to its builds.
 pub(crate) const FEATURES: &str = "mcp-runtime/workbench,mcp-runtime/playground";
@@ -165,16 +165,7 @@ impl Workshop {
     }
 
     fn cargo(&self, command: &str) -> Command {
-        let mut cargo = Command::new(env!("CARGO"));
-        // cargo sets these variables for the package of this test.
-        for (name, _) in env::vars_os() {
-            let is_of_package = |variable: &str| {
-                variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_")
-            };
-            if name.to_str().is_some_and(is_of_package) {
-                cargo.env_remove(name);
-            }
-        }
+        let mut cargo = cargo();
         cargo
             .args([command, "--quiet", "--offline", "--features", FEATURES])
             .arg("--manifest-path");

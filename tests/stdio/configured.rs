@@ -108,8 +108,14 @@ fn folders(folders: &Folders) -> String {
 
 /// Explains a file.
 #[prompt]
-fn explain(file: &str, language: Option<&str>) -> String {
-    format!("Explain {file} in {}.", language.unwrap_or("English"))
+fn explain(file: &str, language: &str) -> String {
+    format!("Explain {file} in {language}.")
+}
+
+/// Translates a file.
+#[prompt]
+fn translate(file: &str, language: Option<&str>) -> String {
+    format!("Translate {file} into {}.", language.unwrap_or("English"))
 }
 
 /// Counts the files, some times.

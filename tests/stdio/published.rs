@@ -122,7 +122,7 @@ fn check_bundle() -> Result<(), Missing> {
                 "text": "Explain ${arguments.file} in ${arguments.language}."
             }]),
         ),
-        // The texts of the other prompts depend on state, and on a number.
+        // The texts of the other prompts depend on state, on a number, and on whether an argument is there.
         ("/prompts_generated", json!(true)),
         ("/user_config/root/required", json!(true)),
         ("/user_config/api_key/sensitive", json!(true)),
@@ -229,7 +229,12 @@ fn bundle_notes_what_clients_will_not_see() {
     assert!(home.path(&file).exists());
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(stderr.contains("this is a debug build"), cfg!(debug_assertions), "{stderr}");
-    assert!(stderr.contains("depend on more than texts in arguments: count, overview"), "{stderr}");
+    assert!(
+        stderr.contains(
+            "depend on more than required texts in arguments: count, overview, translate"
+        ),
+        "{stderr}"
+    );
     assert!(stderr.contains("note: `--root` is a path"), "{stderr}");
 }
 

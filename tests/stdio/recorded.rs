@@ -250,7 +250,7 @@ fn a_replay_ends_although_the_server_goes_on_sending() {
     assert!(!told.contains("the response to 1"), "the replay has waited for the last message");
 }
 
-/// What the user says.
+/// Answer of the user.
 #[form]
 struct Said {
     text: String,

@@ -4,11 +4,13 @@ use std::{
     collections::BTreeMap,
     env,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
     sync::OnceLock,
 };
 
 use serde_json::Value;
+
+use crate::process::cargo;
 
 /// Path of the binary of the example server `name`.
 ///
@@ -39,17 +41,7 @@ fn built() -> &'static BTreeMap<String, PathBuf> {
 }
 
 fn build() -> BTreeMap<String, PathBuf> {
-    let mut cargo = Command::new(env!("CARGO"));
-    // cargo sets these variables for the package of this test. If they stayed set, crates that read them would be compiled again now, and
-    // once more by the next run of cargo.
-    for (name, _) in env::vars_os() {
-        let is_of_package = |variable: &str| {
-            variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_")
-        };
-        if name.to_str().is_some_and(is_of_package) {
-            cargo.env_remove(name);
-        }
-    }
+    let mut cargo = cargo();
     let output = cargo
         // `--workspace` selects the features that `cargo test --workspace` built the crates with.
         .args(["build", "--workspace", "--examples", "--bins", "--message-format=json"])

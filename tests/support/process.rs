@@ -1,6 +1,7 @@
 //! Processes that end with the test, even if the test fails.
 
 use std::{
+    env,
     io::{BufRead, BufReader},
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -173,6 +174,22 @@ pub fn send_signal(process: u32, signal: rustix::process::Signal) {
 fn url_in(line: &str) -> Option<&str> {
     let from = line.find("http://127.0.0.1:")?;
     line[from..].split(|c: char| c.is_whitespace() || "`'\",;)".contains(c)).next()
+}
+
+/// Returns the command `cargo`, for another package than that of the test.
+pub fn cargo() -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    // cargo sets these variables for the package of this test. If they stayed set, crates that read them would be compiled again now, and
+    // once more by the next run of cargo.
+    for (name, _) in env::vars_os() {
+        let is_of_package = |variable: &str| {
+            variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_")
+        };
+        if name.to_str().is_some_and(is_of_package) {
+            cargo.env_remove(name);
+        }
+    }
+    cargo
 }
 
 #[cfg(test)]

@@ -12,9 +12,9 @@ use mcp_runtime_workbench::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    command::{CommandWords, apart},
+    command::{CommandOptions, CommandValues, CommandWords, apart},
     exit::{CommandError, CommandOutput},
-    published::{CargoPackage, CommandValues, refuse_given_values, settings},
+    published::{CargoPackage, refuse_given_values, settings},
 };
 use crate::{
     builder::Builder,
@@ -31,8 +31,9 @@ pub(super) const OPTIONS: &[&str] = &["--out", "--icon", "--author", "--descript
 const VALIDATOR: &str = "@anthropic-ai/mcpb@2";
 
 pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let (options, flags) = OPTIONS.split_at(4);
-    let values = CommandValues::read("bundle", given.words, options, flags)?;
+    let options =
+        CommandOptions { command: "bundle", names: OPTIONS, flags: &["--validate"], advice: "" };
+    let values = options.read(given.words)?;
     refuse_given_values(&builder, "bundle")?;
     apart(Box::new(|_| Box::pin(make(builder, values))))
 }
@@ -136,13 +137,16 @@ async fn prompts(client: &mut TestClient, snapshot: &Snapshot) -> Vec<BundledPro
     found
 }
 
-/// Whether the function of a prompt takes nothing but arguments. State, for example, may contain data of the author.
+/// Whether the function of a prompt takes nothing but required arguments. State, for example, may contain data of the author. Without an
+/// optional argument, a function usually makes another text.
 fn depends_on_arguments_alone(entry: &Entry) -> bool {
-    let is_it = |def: &&registry::ItemDef| entry.identity == Some((def.identity)());
-    let Some(def) = registry::all().find(is_it) else { return false };
+    let is_of_entry = |def: &&registry::ItemDef| entry.identity == Some((def.identity)());
+    let Some(def) = registry::all().find(is_of_entry) else { return false };
     let mut params = ItemParams::default();
     (def.params)(&mut params);
-    params.needs.states.is_empty() && !params.needs.handle && !entry.needs_meta && !entry.can_ask
+    let are_required = entry.arguments().iter().all(|argument| argument.required);
+    let takes_more = !params.needs.states.is_empty() || params.needs.handle;
+    are_required && !takes_more && !entry.needs_meta && !entry.can_ask
 }
 
 /// Returns the text of the messages of a prompt. `None` if a message is not from the user, or is not a text.
@@ -216,11 +220,18 @@ fn notes(bundle: &Bundle, snapshot: &Snapshot, icons: usize) -> String {
     let is_listed = |name: &str| bundle.prompts.iter().any(|prompt| prompt.name == name);
     let prompts = snapshot.list(ListKind::Prompts);
     let others: Vec<_> =
-        prompts.iter().filter(|prompt| !is_listed(&prompt.name)).map(|it| &*it.name).collect();
+        prompts.iter().map(|prompt| &*prompt.name).filter(|name| !is_listed(name)).collect();
     if !others.is_empty() {
         notes += &format!(
-            "note: clients learn of these prompts when the server runs, because their texts depend on more than texts in arguments: {}\n",
+            "note: clients learn of these prompts when the server runs, because their texts depend on more than required texts in arguments: {}\n",
             others.join(", ")
+        );
+    }
+    if !bundle.prompts.is_empty() {
+        let names: Vec<_> = bundle.prompts.iter().map(|prompt| &*prompt.name).collect();
+        notes += &format!(
+            "note: the bundle contains the texts of these prompts as this machine makes them: {}\n",
+            names.join(", ")
         );
     }
     let is_any_path = |setting: &&Setting| setting.kind == SettingKind::Path && !setting.is_secret;

@@ -12,7 +12,7 @@ use mcp_runtime_workbench::{
 };
 
 use super::{
-    command::{CommandWords, print},
+    command::{CommandOptions, CommandWords, print},
     exit::CommandError,
     settings::{EntryOptions, EntryVariable, OwnOptions},
 };
@@ -87,42 +87,32 @@ impl ClientWords {
     fn read(
         words: Vec<String>,
         command: &'static str,
-        options: &[&'static str],
+        options: &'static [&'static str],
     ) -> Result<Self, CommandError> {
         let mut words = words.into_iter();
         let client = words.next().unwrap_or_default();
         let client = ClientApp::named(&client).ok_or_else(|| unknown_client(&client))?;
-        let (scope, is_preview, args) = (Scope::User, false, Vec::new());
-        let (file, name, url) = (None, None, None);
-        let mut read = Self { command, client, scope, file, name, url, is_preview, args };
-        while let Some(word) = words.next() {
-            if word == "--" {
-                read.args = words.collect();
-                break;
-            }
-            let (option, given) = match word.split_once('=') {
-                Some((option, given)) => (option, Some(given.to_owned())),
-                None => (&*word, None),
-            };
-            if !options.contains(&option) {
-                return Err(CommandError::usage(format!(
-                    "`{command}` has no option `{option}`; it has {}; arguments of the server follow `--`",
-                    options.join(", ")
-                )));
-            }
-            let mut value = || {
-                given.clone().or_else(|| words.next()).ok_or_else(|| {
-                    CommandError::usage(format!("`{option}` needs a value: `{option}=…`"))
-                })
-            };
-            match option {
-                "--name" => read.name = Some(value()?),
-                "--url" => read.url = Some(value()?),
-                "--file" => read.file = Some(value()?.into()),
-                "--project" => read.scope = Scope::Project,
-                _ => read.is_preview = true,
-            }
-        }
+        let options = CommandOptions {
+            command,
+            names: options,
+            flags: &["--project", "--print"],
+            advice: "; arguments of the server follow `--`",
+        };
+        let mut values = options.read(words.by_ref().take_while(|word| word != "--"))?;
+        let scope = match values.take("--project") {
+            Some(_) => Scope::Project,
+            None => Scope::User,
+        };
+        let read = Self {
+            command,
+            client,
+            scope,
+            file: values.take("--file").map(PathBuf::from),
+            name: values.take("--name"),
+            url: values.take("--url"),
+            is_preview: values.take("--print").is_some(),
+            args: words.collect(),
+        };
         if read.url.is_some() && !read.args.is_empty() {
             return Err(CommandError::usage(
                 "a client passes no arguments to a server that it reaches by `--url`".to_owned(),

@@ -1,5 +1,7 @@
 //! What a command is: its line of the help, and the function that runs it with stdout reserved for its output.
 
+#[cfg(feature = "workbench")]
+use std::collections::BTreeMap;
 use std::{
     io::Write as _,
     pin::{Pin, pin},
@@ -80,6 +82,69 @@ impl Command {
             _ => return Ok(CommandWords { words, answers, json }),
         };
         Err(CommandError::usage(problem))
+    }
+}
+
+/// Options that a command parses.
+#[cfg(feature = "workbench")]
+pub(super) struct CommandOptions {
+    pub(super) command: &'static str,
+    /// Names with their dashes.
+    pub(super) names: &'static [&'static str],
+    /// Those of the names that take no value.
+    pub(super) flags: &'static [&'static str],
+    /// Advice for a word that is no option, or an empty text.
+    pub(super) advice: &'static str,
+}
+
+/// Values of the options of a command.
+#[cfg(feature = "workbench")]
+#[derive(Debug)]
+pub(super) struct CommandValues(BTreeMap<&'static str, String>);
+
+#[cfg(feature = "workbench")]
+impl CommandOptions {
+    /// Reads the words after the name of the command.
+    ///
+    /// # Errors
+    /// Fails if a word is no option, or if a value is missing.
+    pub(super) fn read(
+        &self,
+        words: impl IntoIterator<Item = String>,
+    ) -> Result<CommandValues, CommandError> {
+        let mut values = BTreeMap::new();
+        let mut words = words.into_iter();
+        while let Some(word) = words.next() {
+            let (name, value) = match word.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_owned())),
+                None => (&*word, None),
+            };
+            let Some(option) = self.names.iter().copied().find(|option| *option == name) else {
+                return Err(CommandError::usage(format!(
+                    "`{}` has no option `{name}`; it has {}{}",
+                    self.command,
+                    self.names.join(", "),
+                    self.advice
+                )));
+            };
+            let value = match self.flags.contains(&option) {
+                true => Some(String::new()),
+                false => value.or_else(|| words.next()),
+            };
+            let Some(value) = value else {
+                return Err(CommandError::usage(format!("`{option}` needs a value: `{option}=…`")));
+            };
+            values.insert(option, value);
+        }
+        Ok(CommandValues(values))
+    }
+}
+
+#[cfg(feature = "workbench")]
+impl CommandValues {
+    /// Returns the value of an option. The value of a flag is empty.
+    pub(super) fn take(&mut self, option: &str) -> Option<String> {
+        self.0.remove(option)
     }
 }
 

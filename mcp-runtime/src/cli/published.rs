@@ -1,6 +1,6 @@
-//! Parts that the commands `bundle` and `server-json` share: their options, the author's package, and the settings of the server.
+//! Parts that the commands `bundle` and `server-json` share: the author's package, and the settings of the server.
 
-use std::{collections::BTreeMap, env, path::PathBuf};
+use std::{env, path::PathBuf};
 
 use mcp_runtime_workbench::{Setting, SettingKind};
 
@@ -10,52 +10,6 @@ use crate::{
     config::{ConfigFieldView, ConfigPath, ConfigPlan},
     server::Identity,
 };
-
-/// Options of a command, and the values that were given for them.
-pub(super) struct CommandValues(BTreeMap<&'static str, String>);
-
-impl CommandValues {
-    /// Reads the words after the name of a command. `options` take a value, and `flags` take none.
-    ///
-    /// # Errors
-    /// Fails if a word is none of them, or if a value is missing.
-    pub(super) fn read(
-        command: &str,
-        words: Vec<String>,
-        options: &[&'static str],
-        flags: &[&'static str],
-    ) -> Result<Self, CommandError> {
-        let mut values = BTreeMap::new();
-        let mut words = words.into_iter();
-        while let Some(word) = words.next() {
-            let (name, value) = match word.split_once('=') {
-                Some((name, value)) => (name, Some(value.to_owned())),
-                None => (&*word, None),
-            };
-            let mut all = options.iter().chain(flags);
-            let Some(option) = all.find(|option| **option == name) else {
-                let all: Vec<_> = options.iter().chain(flags).copied().collect();
-                return Err(CommandError::usage(format!(
-                    "`{command}` has no option `{name}`; it has {}",
-                    all.join(", ")
-                )));
-            };
-            let value = match flags.contains(option) {
-                true => Some(String::new()),
-                false => value.or_else(|| words.next()),
-            };
-            let Some(value) = value else {
-                return Err(CommandError::usage(format!("`{option}` needs a value: `{option}=…`")));
-            };
-            values.insert(*option, value);
-        }
-        Ok(Self(values))
-    }
-
-    pub(super) fn take(&mut self, option: &str) -> Option<String> {
-        self.0.remove(option)
-    }
-}
 
 /// Fails if a value was given to this process, because clients ask the users of a published server for the values.
 pub(super) fn refuse_given_values(builder: &Builder, command: &str) -> Result<(), CommandError> {

@@ -8,16 +8,17 @@ use mcp_runtime_workbench::{
 };
 
 use super::{
-    command::{CommandWords, apart},
+    command::{CommandOptions, CommandValues, CommandWords, apart},
     exit::{CommandError, CommandOutput},
-    published::{CargoPackage, CommandValues, refuse_given_values, settings},
+    published::{CargoPackage, refuse_given_values, settings},
 };
 use crate::{builder::Builder, server::Identity};
 
 pub(super) const OPTIONS: &[&str] = &["--name", "--url", "--readme", "--description"];
 
 pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let values = CommandValues::read("server-json", given.words, OPTIONS, &[])?;
+    let options = CommandOptions { command: "server-json", names: OPTIONS, flags: &[], advice: "" };
+    let values = options.read(given.words)?;
     refuse_given_values(&builder, "server-json")?;
     apart(Box::new(|_| Box::pin(async move { entry(builder, values) })))
 }

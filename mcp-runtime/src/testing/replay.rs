@@ -63,10 +63,12 @@ const SHORT_PATIENCE: Duration = Duration::from_millis(200);
 ///
 /// # What is compared
 /// Each message of the server is compared with the next recorded one of the same request or method, so that independent calls may end in
-/// another order. Among several messages of the same method, the one with the fewest differences counts. Missing and additional messages are differences. Some values may differ, because each
-/// server chooses them anew: the version of the server, ids of tasks, of requests of the server and of elicitations, request states, cursors,
-/// and times of tasks. A recorded text `<removed>` stands for every value, and within a text for every part. Write it into the file in place
-/// of values that are never the same.
+/// another order. Among several messages of the same method, the one with the fewest differences counts. Missing and additional messages
+/// are differences.
+///
+/// Some values may differ, because each server chooses them anew: the version of the server, ids of tasks, of requests of the server and of
+/// elicitations, request states, cursors, and times of tasks. A recorded text `<removed>` stands for every value, and within a text for every
+/// part. Write it into the file in place of values that are never the same.
 ///
 /// # Panics
 /// Panics with all differences if there are any. Also panics if the file cannot be read, or if the server cannot be built or started.
