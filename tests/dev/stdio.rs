@@ -1,7 +1,16 @@
 //! Clients over stdio.
 
+use std::{io::Write as _, process::Stdio};
+
+use rustix::{
+    io::ioctl_fionread,
+    process::{Pid, Signal, kill_process},
+};
 use serde_json::{Value, json};
-use support::clock::Stopwatch;
+use support::{
+    clock::{LIMIT, Stopwatch, eventually_blocking},
+    process::Running,
+};
 
 use crate::{
     client::{Client, call, modern, text},
@@ -238,4 +247,26 @@ fn folders_that_come_back_are_watched_again() {
     let answer = client.wait_for_answer("double", json!({ "number": 5 }));
     assert_eq!(text(&answer), "10");
     client.check_end();
+}
+
+/// `dev` has to end even if it waits for a client that does not read its answers.
+#[test]
+fn a_client_that_reads_no_answer_does_not_keep_the_process_from_ending() {
+    let workshop = Workshop::new("unread", "");
+    let mut command = workshop.dev(&[]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut process = Running::start(&mut command);
+    let (stdin, stdout) = (process.stdin(), process.stdout().expect("stdout is piped"));
+    let mut stdin = stdin.expect("stdin is piped");
+    // All requests fit into the pipe, and their answers do not.
+    for id in 0..200 {
+        let list = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": modern(json!({})) });
+        stdin.write_all(format!("{list}\n").as_bytes()).expect("the process reads");
+    }
+    eventually_blocking("the pipe is full", || {
+        (ioctl_fionread(&stdout).expect("a pipe") > 60_000).then_some(())
+    });
+    let pid = Pid::from_raw(process.pid().cast_signed()).expect("a pid");
+    kill_process(pid, Signal::TERM).expect("the process is there");
+    assert!(process.wait(LIMIT).is_some(), "the process ends");
 }

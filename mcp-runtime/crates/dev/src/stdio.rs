@@ -67,9 +67,15 @@ pub async fn serve_stdio(
     loop {
         for step in conversation.steps() {
             if let Some(message) = servers.carry_out(step) {
-                // Like any server, `dev` ends when the client has stopped reading.
-                if output.write_all(format!("{message}\n").as_bytes()).await.is_err() {
-                    return Ok(());
+                let line = format!("{message}\n");
+                tokio::select! {
+                    biased;
+                    written = output.write_all(line.as_bytes()) => if written.is_err() {
+                        // Like any server, `dev` ends when the client has stopped reading.
+                        return Ok(());
+                    },
+                    // A client that does not read its answers does not keep `dev` from ending.
+                    () = &mut stop, if leaving.is_none() => return Ok(()),
                 }
             }
         }

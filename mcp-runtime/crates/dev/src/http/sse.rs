@@ -4,18 +4,26 @@ use serde_json::Value;
 
 /// Splits the bytes of a stream into events.
 #[derive(Default)]
-pub(crate) struct EventReader(Vec<u8>);
+pub(crate) struct EventReader {
+    bytes: Vec<u8>,
+    /// Number of bytes at the start that contain no end of an event. A large event arrives in many parts.
+    searched: usize,
+}
 
 impl EventReader {
     /// Adds bytes. Returns the events that are whole now.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<StreamEvent> {
-        self.0.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(bytes);
         let mut events = Vec::new();
         // The servers of this framework end lines with a line feed.
-        while let Some(end) = self.0.windows(2).position(|end| end == b"\n\n") {
-            let event: Vec<u8> = self.0.drain(..end + 2).collect();
+        let is_end = |end: &[u8]| end == b"\n\n";
+        while let Some(at) = self.bytes[self.searched..].windows(2).position(is_end) {
+            let event: Vec<u8> = self.bytes.drain(..self.searched + at + 2).collect();
             events.push(StreamEvent::read(&String::from_utf8_lossy(&event)));
+            self.searched = 0;
         }
+        // The last byte may be the first half of an end.
+        self.searched = self.bytes.len().saturating_sub(1);
         events
     }
 }
