@@ -106,5 +106,11 @@ impl WatchState {
 }
 
 fn unwatched(folder: &Path, error: &notify::Error) -> DevError {
-    DevError::new(format_args!("changes in {} cannot be watched: {error}", folder.display()))
+    let fix = match error.kind {
+        notify::ErrorKind::MaxFilesWatch => {
+            ": other programs watch too many files; on Linux, raise `fs.inotify.max_user_watches`"
+        }
+        _ => "",
+    };
+    DevError::new(format_args!("changes in {} cannot be watched: {error}{fix}", folder.display()))
 }

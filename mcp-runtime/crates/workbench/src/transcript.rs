@@ -103,7 +103,9 @@ impl Transcript {
             }
         }
         if transcript.lines.iter().all(|line| line.sender == Sender::Server) {
-            let problem = "the file has no message of a client".to_owned();
+            let problem =
+                "the file has no message of a client: write one with the command `record FILE`"
+                    .to_owned();
             return Err(TranscriptError { number: 0, problem });
         }
         Ok(transcript)
@@ -146,6 +148,9 @@ mod tests {
         assert!(told("{\"client\": {}}\n{]").starts_with("line 2: not JSON"));
         assert!(told("{\"clinet\": {}}").starts_with("line 1: unknown member `clinet`: expected"));
         assert!(told("[]").starts_with("line 1: expected"));
-        assert_eq!(told("{\"server\": {}}"), "the file has no message of a client");
+        assert_eq!(
+            told("{\"server\": {}}"),
+            "the file has no message of a client: write one with the command `record FILE`"
+        );
     }
 }
