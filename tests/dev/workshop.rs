@@ -97,12 +97,16 @@ impl Workshop {
         let workshop = Self { name, folder, original: program.clone(), program };
         let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcp-runtime");
         let words = "/// Words of a greeting.\npub const GREETING: &str = \"hello\";\n";
-        workshop.save("words/Cargo.toml", "[package]\nname = \"words\"\nedition = \"2024\"\n");
+        // cargo tells packages of the same name and version apart by their path from the root of the workspace, and all tests share one target
+        // folder. A build of another test would pass for that of these words.
+        let manifest =
+            format!("[package]\nname = \"{}-words\"\nedition = \"2024\"\n", workshop.name);
+        workshop.save("words/Cargo.toml", &manifest);
         workshop.save("words/src/lib.rs", words);
         workshop.save(
             "Cargo.toml",
             &format!(
-                "[package]\nname = {:?}\nversion = \"1.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\nmcp-runtime = {{ path = {runtime:?} }}\nwords = {{ path = \"words\" }}\n\n[profile.dev.package.\"*\"]\nincremental = false\n",
+                "[package]\nname = \"{0}\"\nversion = \"1.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\nmcp-runtime = {{ path = {runtime:?} }}\nwords = {{ path = \"words\", package = \"{0}-words\" }}\n\n[profile.dev.package.\"*\"]\nincremental = false\n",
                 workshop.name
             ),
         );
@@ -197,8 +201,10 @@ fn target() -> PathBuf {
 impl Drop for Workshop {
     /// Removes what the builds of this crate have left. The crates of all tests together would take gigabytes.
     fn drop(&mut self) {
-        let names = [self.name.clone(), self.name.replace('-', "_")];
+        let names = [self.name.clone(), format!("{}-words", self.name)];
+        let names = names.map(|name| [name.replace('-', "_"), name]).concat();
         let is_own = |file: &str| {
+            let file = file.strip_prefix("lib").unwrap_or(file);
             let name = names.iter().find_map(|name| file.strip_prefix(&**name));
             name.is_some_and(|rest| {
                 let hash = rest.trim_start_matches('-').split('.').next().unwrap_or_default();
