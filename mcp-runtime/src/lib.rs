@@ -401,7 +401,9 @@ pub mod __private {
         },
         call::read::{BoundedForm, Form, FormChoice, choices, field, form},
         call::reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
-        config::{ConfigDef, ConfigField, ConfigProbe, ConfigReader, Configuration},
+        config::{
+            ConfigDef, ConfigField, ConfigProbe, ConfigReader, ConfigRegistration, Configuration,
+        },
         item::{
             ArgDef, Completer, InputSchema, Property, Segment, SourceLocation as Origin,
             VariableKind, judge_form, judge_text,

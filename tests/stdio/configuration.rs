@@ -363,3 +363,16 @@ fn an_entry_with_a_value_that_the_server_cannot_read_is_not_written() {
     assert!(!stderr.contains("`root`"), "{stderr}");
     assert!(!file.exists());
 }
+
+/// The code that compares the names of fields with the options of every server stands for all code of this kind.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_without_such_a_struct_does_not_contain_the_code_for_it() {
+    let contains_code = |program: &str| {
+        let program = std::fs::read(program).expect("the fixture is built");
+        let text = b", which every server has: ";
+        program.windows(text.len()).any(|part| part == &text[..])
+    };
+    assert!(contains_code(env!("CARGO_BIN_EXE_configured-fixture")));
+    assert!(!contains_code(env!("CARGO_BIN_EXE_stdio-fixture")));
+}

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     catalog::{Catalog, Snapshot},
-    config::{self, ConfigDef, ConfigPlan},
+    config::{self, ConfigDef, DeclaredConfig},
     dispatch::ItemRights,
     error::BuildError,
     protocol::written_question,
@@ -139,19 +139,19 @@ impl Builder {
 impl Builder {
     /// Returns the plan for the command line, which knows no items yet.
     #[cfg(feature = "stdio")]
-    pub(crate) fn declared_config(&self) -> ConfigPlan {
+    pub(crate) fn declared_config(&self) -> DeclaredConfig {
         self.config_plan(&HashSet::new())
     }
 
     /// Returns the plan to read the structs of this server. `states` are the types that its items need.
-    pub(super) fn config_plan(&self, states: &HashSet<TypeId>) -> ConfigPlan {
-        let structs = config::registered().filter_map(|def| {
-            let id = def.id();
+    pub(super) fn config_plan(&self, states: &HashSet<TypeId>) -> DeclaredConfig {
+        let structs = config::registered().filter_map(|entry| {
+            let id = entry.def().id();
             let is_needed = states.contains(&id) || self.taken.iter().any(|taken| taken.id == id);
             let is_given = self.promised.iter().any(|promised| promised.id == id);
-            (!is_given && (is_needed || self.has_config(def))).then_some((def, is_needed))
+            (!is_given && (is_needed || self.has_config(entry.def()))).then_some((entry, is_needed))
         });
-        ConfigPlan::new(&self.identity.name, structs, self.given.clone())
+        DeclaredConfig::new(&self.identity.name, structs, self.given.as_ref())
     }
 
     /// Whether the options of the struct belong to this server, because it serves the crate of the struct. A server with a list of items may
@@ -165,7 +165,7 @@ impl Builder {
 
     /// Returns the problems of closures that take state which does not exist yet.
     pub(super) fn taken_too_early(&self) -> Vec<String> {
-        let is_config = |id: TypeId| config::registered().any(|def| def.id() == id);
+        let is_config = |id: TypeId| config::registered().any(|entry| entry.def().id() == id);
         let early = self.taken.iter().filter(|taken| !taken.is_promised);
         let early = early.filter(|taken| {
             // A struct with `#[config]` exists before each `setup`, unless another `setup` creates it.

@@ -294,7 +294,7 @@ impl MissingState {
             .states
             .iter()
             .filter(|(id, _)| !builder.promised.iter().any(|state| state.id == *id))
-            .filter(|(id, _)| !config::registered().any(|def| def.id() == *id))
+            .filter(|(id, _)| !config::registered().any(|entry| entry.def().id() == *id))
         {
             let place = def.origin.to_string();
             match self.0.iter_mut().find(|missing| missing.0 == id) {

@@ -14,7 +14,7 @@ use mcp_runtime_workbench::{
 use super::{
     command::{CommandOptions, CommandWords, print},
     exit::CommandError,
-    settings::{EntryOptions, EntryVariable, OwnOptions},
+    settings::{EntryOptions, EntryVariable},
 };
 use crate::builder::Builder;
 
@@ -127,7 +127,8 @@ impl ClientWords {
 
     fn entry(&self, builder: &Builder) -> Result<ServerEntry, CommandError> {
         // As arguments, secrets would be in the list of processes, and paths would stay relative.
-        OwnOptions::of(builder).check_place(self.command, &self.args, &[])?;
+        let own = builder.declared_config().options();
+        own.check_place(self.command, &self.args, &[]).map_err(CommandError::usage)?;
         let launch = match &self.url {
             Some(url) if !url.starts_with("http://") && !url.starts_with("https://") => {
                 return Err(CommandError::usage(format!(

@@ -27,6 +27,7 @@ mod record;
 mod run;
 #[cfg(feature = "workbench")]
 mod server_json;
+#[cfg(feature = "workbench")]
 mod settings;
 mod show;
 mod status;

@@ -7,7 +7,7 @@ use mcp_runtime_workbench::{Setting, SettingKind};
 use super::exit::CommandError;
 use crate::{
     builder::Builder,
-    config::{ConfigFieldView, ConfigPath, ConfigPlan},
+    config::{ConfigFieldView, ConfigPath, DeclaredConfig},
     server::Identity,
 };
 
@@ -66,7 +66,7 @@ impl CargoPackage {
 }
 
 /// Returns the values that clients ask the users of the server for.
-pub(super) fn settings(plan: &ConfigPlan) -> Vec<Setting> {
+pub(super) fn settings(plan: &DeclaredConfig) -> Vec<Setting> {
     plan.fields().iter().map(ConfigFieldView::setting).collect()
 }
 

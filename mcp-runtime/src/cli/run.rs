@@ -12,15 +12,13 @@ use super::{
     command::{Command, CommandOption, CommandWords, print},
     exit::{CommandError, Exit, ExitStatus},
     http::{self, HttpOptions},
-    manifest, questions,
-    settings::OwnOptions,
-    show, trial,
+    manifest, questions, show, trial,
 };
 #[cfg(feature = "workbench")]
 use super::{bundle, clients, complete, dev, record, server_json};
 use crate::{
     builder::{Builder, CallSite},
-    config::GivenValues,
+    config::{GivenValues, OwnOptions},
     model::ListKind,
 };
 
@@ -323,7 +321,7 @@ impl Builder {
     }
 
     fn command(mut self, arguments: Vec<OsString>) -> Result<(), CommandError> {
-        let mut own = OwnOptions::of(&self);
+        let mut own = self.declared_config().options();
         let mut texts = Vec::new();
         let mut http = HttpOptions::default();
         let mut parser = lexopt::Parser::from_args(arguments);
@@ -340,9 +338,9 @@ impl Builder {
                 }
                 Long(option) if own.knows(option) => {
                     let option = option.to_owned();
-                    own.take(&option, &mut parser)?;
+                    own.take(&option, &mut parser).map_err(CommandError::usage)?;
                 }
-                Long("all-of") => own.take_all(&mut parser)?,
+                Long("all-of") => own.take_all(&mut parser).map_err(CommandError::usage)?,
                 Long("help") | Short('h') => texts.insert(0, "help".to_owned()),
                 Long("version") | Short('V') => texts.insert(0, "version".to_owned()),
                 Value(text) => {
@@ -364,13 +362,14 @@ impl Builder {
                     }
                 }
                 other => {
-                    return Err(unknown_option(&option_name(&other), &own));
+                    return Err(unknown_option(&option_name(&other), &*own));
                 }
             }
         }
         if let Some((name, words)) = texts.split_first() {
             let command = COMMANDS.iter().find(|command| command.name() == name);
-            own.check_place(name, words, command.map_or(&[], |command| command.parsed))?;
+            let parsed = command.map_or(&[][..], |command| command.parsed);
+            own.check_place(name, words, parsed).map_err(CommandError::usage)?;
         }
         self.given = Some(own.into_given());
         match (http.chosen()?, texts.first().map(String::as_str)) {
@@ -412,7 +411,7 @@ fn help(builder: Builder, _: CommandWords) -> Result<(), CommandError> {
 
 fn print_help(builder: &Builder) {
     let commands: Vec<_> = COMMANDS.iter().map(|command| (command.usage, command.about)).collect();
-    let own = OwnOptions::of(builder).help();
+    let own = builder.declared_config().options().help();
     print(&show::help(&builder.identity, &commands, &options(), &own));
 }
 
@@ -440,7 +439,7 @@ fn is_end(parser: &mut lexopt::Parser) -> bool {
     parser.try_raw_args().is_some_and(|words| words.peek().is_some_and(|word| word == "--"))
 }
 
-fn unknown_option(given: &str, own: &OwnOptions) -> CommandError {
+fn unknown_option(given: &str, own: &dyn OwnOptions) -> CommandError {
     let hint = match given {
         "--answer" => {
             return CommandError::usage(
@@ -453,7 +452,7 @@ fn unknown_option(given: &str, own: &OwnOptions) -> CommandError {
         }
         _ => {
             let options = http::OPTIONS.iter().filter_map(|option| option.0.split(' ').next());
-            let own: Vec<String> = own.names().collect();
+            let own = own.names();
             let options =
                 options.chain(["--help", "--version"]).chain(own.iter().map(String::as_str));
             let hint = match nearest(given, options) {
@@ -487,4 +486,24 @@ fn unknown_command(given: &str, builder: Builder) -> CommandError {
             names.join(", ")
         ),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::RESERVED;
+
+    #[test]
+    fn fields_cannot_have_the_options_of_every_server() {
+        let http = http::OPTIONS.iter().map(|option| option.0);
+        let own = [questions::OPTION.0, "--all-of", "--json", "--help", "--version"];
+        let all = http.chain(own);
+        let mut names: Vec<_> = all
+            .map(|usage| usage.split(' ').next().unwrap_or(usage).trim_start_matches("--"))
+            .collect();
+        names.extend(http::PLAYGROUND);
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names, RESERVED);
+    }
 }

@@ -1,4 +1,4 @@
-//! Definition of a struct with `#[config]`, and its registration in the list of all such structs of the binary.
+//! Definition of a struct with `#[config]`.
 
 use std::{any::TypeId, fmt};
 
@@ -87,57 +87,4 @@ impl fmt::Debug for ConfigDef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ConfigDef({})", self.origin)
     }
-}
-
-#[cfg(not(any(target_family = "wasm", feature = "inventory")))]
-mod collected {
-    use super::ConfigDef;
-
-    #[linkme::distributed_slice]
-    pub static MCP_RUNTIME_CONFIGS_0: [ConfigDef];
-
-    pub(super) fn all() -> impl Iterator<Item = &'static ConfigDef> {
-        MCP_RUNTIME_CONFIGS_0.iter()
-    }
-}
-
-#[cfg(any(target_family = "wasm", feature = "inventory"))]
-mod collected {
-    use super::ConfigDef;
-
-    inventory::collect!(ConfigDef);
-
-    pub(super) fn all() -> impl Iterator<Item = &'static ConfigDef> {
-        inventory::iter::<ConfigDef>()
-    }
-}
-
-#[cfg(not(any(target_family = "wasm", feature = "inventory")))]
-pub use collected::MCP_RUNTIME_CONFIGS_0;
-
-/// Returns all structs with `#[config]`, in an unspecified order.
-pub(crate) fn registered() -> impl Iterator<Item = &'static ConfigDef> {
-    collected::all()
-}
-
-/// Adds a struct to the distributed slice.
-#[cfg(not(any(target_family = "wasm", feature = "inventory")))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __register_config {
-    ($config:expr) => {
-        #[$crate::__private::linkme::distributed_slice($crate::__private::MCP_RUNTIME_CONFIGS_0)]
-        #[linkme(crate = $crate::__private::linkme)]
-        static __CONFIG: $crate::__private::ConfigDef = $config;
-    };
-}
-
-/// Submits a struct to `inventory`.
-#[cfg(any(target_family = "wasm", feature = "inventory"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __register_config {
-    ($config:expr) => {
-        $crate::__private::inventory::submit! { $config }
-    };
 }

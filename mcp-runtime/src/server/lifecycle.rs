@@ -11,7 +11,7 @@ use crate::{
     ask::{RoundStates, StateSettings},
     call::context::{Caller, Context, Environment, States},
     catalog::{self, Catalog, Handle, HandleSource},
-    config::ConfigPlan,
+    config::DeclaredConfig,
     dispatch::{Around, CallSettings, Dispatcher, ItemRights},
     error::{BuildError, ServeError},
     limits::{Limits, SharedLimits},
@@ -56,7 +56,7 @@ pub struct Server {
     pub(crate) states: States,
     pub(crate) setups: Vec<StateSetup>,
     /// Structs with `#[config]` that the server reads when it starts.
-    pub(crate) config: ConfigPlan,
+    pub(crate) config: DeclaredConfig,
     /// Whether a `setup` takes the handle, with which it may add items.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) setups_may_add_items: bool,

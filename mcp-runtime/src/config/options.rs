@@ -1,0 +1,249 @@
+//! Options of the command line that fields of structs with `#[config]` declare.
+
+use std::collections::BTreeMap;
+
+use lexopt::Parser;
+
+use super::{
+    plan::ConfigFieldView,
+    reader::{GivenValues, is_unchosen},
+};
+
+/// Section of `help`: a title, and its lines with an option and its meaning.
+pub(crate) type HelpSection = (String, Vec<(String, String)>);
+
+/// Options that the author of the server has declared, and the values that were given for them. Each error is the text of a wrong usage.
+pub(crate) trait OwnOptions {
+    /// Returns the options with their dashes.
+    fn names(&self) -> Vec<String>;
+
+    fn knows(&self, option: &str) -> bool;
+
+    /// Stores a known option and its value. No error contains the value, because it may be secret.
+    ///
+    /// # Errors
+    /// Fails if the value is missing or not UTF-8, or if the option is given twice and is no list.
+    fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), String>;
+
+    /// Stores the values of `--all-of OPTION VALUE…`, up to the next option. The manifest of a bundle starts the server with it, because a client
+    /// inserts several values as words of their own, or leaves the placeholder if the user has chosen no value.
+    ///
+    /// # Errors
+    /// Fails if there is no such option, if the option is no list, or if a value is not UTF-8.
+    fn take_all(&mut self, parser: &mut Parser) -> Result<(), String>;
+
+    /// Checks that no option of the author stands behind the name of a command, where words belong to the command. `parsed` are the options of
+    /// the command.
+    ///
+    /// # Errors
+    /// Fails with the place where the option belongs.
+    fn check_place(&self, command: &str, words: &[String], parsed: &[&str]) -> Result<(), String>;
+
+    /// Returns the sections of `help`: one for each struct, with its description, its options, and what they mean. No text contains a value
+    /// or a default of a secret.
+    fn help(&self) -> Vec<HelpSection>;
+
+    fn into_given(self: Box<Self>) -> GivenValues;
+}
+
+/// Options of a server without `#[config]`.
+pub(super) struct NoOptions;
+
+impl OwnOptions for NoOptions {
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn knows(&self, _: &str) -> bool {
+        false
+    }
+
+    fn take(&mut self, _: &str, _: &mut Parser) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn take_all(&mut self, _: &mut Parser) -> Result<(), String> {
+        Err(unusable("there is no such option"))
+    }
+
+    fn check_place(&self, _: &str, _: &[String], _: &[&str]) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn help(&self) -> Vec<HelpSection> {
+        Vec::new()
+    }
+
+    fn into_given(self: Box<Self>) -> GivenValues {
+        GivenValues::new()
+    }
+}
+
+fn unusable(why: &str) -> String {
+    format!("`--all-of OPTION VALUE…`: {why}")
+}
+
+/// Options of the fields of structs.
+pub(super) struct FieldOptions {
+    fields: Vec<ConfigFieldView>,
+    given: GivenValues,
+}
+
+impl FieldOptions {
+    pub(super) fn new(fields: Vec<ConfigFieldView>) -> Self {
+        Self { fields, given: BTreeMap::new() }
+    }
+
+    fn find(&self, option: &str) -> Option<&ConfigFieldView> {
+        self.fields.iter().find(|view| view.field.option == option)
+    }
+}
+
+impl OwnOptions for FieldOptions {
+    fn names(&self) -> Vec<String> {
+        self.fields.iter().map(|view| format!("--{}", view.field.option)).collect()
+    }
+
+    fn into_given(self: Box<Self>) -> GivenValues {
+        self.given
+    }
+
+    fn knows(&self, option: &str) -> bool {
+        self.find(option).is_some()
+    }
+
+    fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), String> {
+        let Some(view) = self.find(option) else { return Ok(()) };
+        let value = match view.is_flag() {
+            true => parser.optional_value().unwrap_or_else(|| "true".into()),
+            false => parser.value().map_err(|_| {
+                let usage = view.field.usage();
+                format!("`--{option}` needs a value, as in `{usage}`")
+            })?,
+        };
+        let value =
+            value.into_string().map_err(|_| format!("the value of `--{option}` is not UTF-8"))?;
+        let is_list = view.is_list();
+        let values = self.given.entry(option.to_owned()).or_default();
+        if !is_list && !values.is_empty() {
+            return Err(format!("`--{option}` is given twice"));
+        }
+        values.push(value);
+        Ok(())
+    }
+
+    fn take_all(&mut self, parser: &mut Parser) -> Result<(), String> {
+        let mut words = parser.raw_args().map_err(|error| error.to_string())?;
+        let option = words.next().and_then(|option| option.into_string().ok()).unwrap_or_default();
+        let view = self.find(&option).ok_or_else(|| unusable("there is no such option"))?;
+        if !view.is_list() {
+            return Err(unusable(&format!("`--{option}` takes a single value")));
+        }
+        let mut values = Vec::new();
+        while let Some(word) = words.next_if(|word| !word.to_string_lossy().starts_with("--")) {
+            let value = word.into_string().map_err(|_| unusable("a value is not UTF-8"))?;
+            if !is_unchosen(&value) {
+                values.push(value);
+            }
+        }
+        // Without a value, the variable and the default apply.
+        if !values.is_empty() {
+            self.given.entry(option).or_default().append(&mut values);
+        }
+        Ok(())
+    }
+
+    fn check_place(&self, command: &str, words: &[String], parsed: &[&str]) -> Result<(), String> {
+        let words = words.iter().take_while(|word| *word != "--");
+        let words = words.map(|word| word.split('=').next().unwrap_or(word));
+        let foreign = words.filter(|word| !parsed.contains(word));
+        let option = foreign.filter_map(|word| word.strip_prefix("--"));
+        match option.filter_map(|option| self.find(option)).next() {
+            None => Ok(()),
+            Some(view) => Err(format!(
+                "`--{}` goes before the command: `{} {command} …`",
+                view.field.option,
+                view.field.usage()
+            )),
+        }
+    }
+
+    fn help(&self) -> Vec<HelpSection> {
+        let mut sections: Vec<HelpSection> = Vec::new();
+        for view in &self.fields {
+            let title = match view.owner {
+                "" => "Settings of this server:".to_owned(),
+                about => format!("{}:", about.trim_end_matches('.')),
+            };
+            let line = (view.field.usage(), described(view));
+            match sections.last_mut() {
+                Some((last, lines)) if *last == title => lines.push(line),
+                _ => sections.push((title, vec![line])),
+            }
+        }
+        sections
+    }
+}
+
+/// Returns the line of an option in the help.
+fn described(view: &ConfigFieldView) -> String {
+    let field = &view.field;
+    let mut parts: Vec<String> = Vec::new();
+    if !field.about.is_empty() {
+        parts.push(field.about.trim_end_matches('.').to_owned());
+    }
+    if view.is_list() {
+        parts.push("may be repeated".to_owned());
+    }
+    if field.is_required {
+        parts.push("required".to_owned());
+    }
+    if let Some(default) = field.default {
+        parts.push(format!("by default {default}"));
+    }
+    format!("{} [{}]", parts.join("; "), view.variable).trim_start().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        config::{
+            ConfigDef, ConfigField, ConfigProbe, ConfigReader, ConfigValueLevel as _,
+            Configuration, plan::ConfigPlan,
+        },
+        item::SourceLocation,
+    };
+
+    struct Service;
+
+    impl Configuration for Service {
+        fn read(from: &mut ConfigReader<'_>) -> Option<Self> {
+            let url = ConfigField::new("url", "url", 5);
+            let url = ConfigProbe::<String>::new().parser().read(from, url, None);
+            let root = ConfigField::new("root", "root", 6);
+            let root = ConfigProbe::<String>::new().parser().read(from, root, None);
+            url.and(root).map(|_| Self)
+        }
+    }
+
+    static SERVICE: ConfigDef = ConfigDef::new::<Service>(
+        SourceLocation::new("own", "own", "src/main.rs", 4, "Config"),
+        "",
+        None,
+    );
+
+    #[test]
+    fn an_option_of_a_command_may_have_the_name_of_a_field() {
+        let plan = ConfigPlan::new("own", [(&SERVICE, true)].into_iter(), None);
+        let own = FieldOptions::new(plan.fields());
+        let check = |words: &[&str]| {
+            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
+            own.check_place("install", &words, &["--url"])
+        };
+        assert_eq!(check(&["cursor", "--url", "http://127.0.0.1"]), Ok(()));
+        assert_eq!(check(&["cursor", "--url=http://127.0.0.1", "--", "--root"]), Ok(()));
+        let why = check(&["cursor", "--url", "x", "--root=y"]).unwrap_err();
+        assert_eq!(why, "`--root` goes before the command: `--root ROOT install …`");
+    }
+}
