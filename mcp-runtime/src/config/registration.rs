@@ -39,7 +39,7 @@ type KnownConfigs = Vec<(&'static ConfigDef, bool)>;
 
 /// Code for structs with `#[config]`. All entries refer to the same.
 struct ConfigOperations {
-    plan: fn(&str, KnownConfigs, Option<GivenValues>) -> ConfigPlan,
+    plan: fn(&str, KnownConfigs, Option<&GivenValues>) -> ConfigPlan,
     read: fn(ConfigPlan, &mut States) -> Result<(), String>,
     problems: fn(&ConfigPlan) -> Vec<String>,
     #[cfg(feature = "stdio")]
@@ -47,7 +47,7 @@ struct ConfigOperations {
 }
 
 static OPERATIONS: ConfigOperations = ConfigOperations {
-    plan: |server, structs, given| ConfigPlan::new(server, structs.into_iter(), given),
+    plan: |server, structs, given| ConfigPlan::new(server, structs.into_iter(), given.cloned()),
     read: ConfigPlan::read,
     problems: ConfigPlan::problems,
     #[cfg(feature = "stdio")]
@@ -70,10 +70,7 @@ impl DeclaredConfig {
             known.push((&entry.def, is_needed));
             operations = Some(entry.operations);
         }
-        Self(
-            operations
-                .map(|operations| ((operations.plan)(server, known, given.cloned()), operations)),
-        )
+        Self(operations.map(|operations| ((operations.plan)(server, known, given), operations)))
     }
 
     /// Reads all structs into the state of a server.
