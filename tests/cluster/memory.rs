@@ -132,8 +132,8 @@ fn check_sessions(count: usize) {
             &format!("{} bytes, {} bytes", nodes[1], redis[1]),
         );
         report(
-            "opening a session through nginx, with `notifications/initialized`: transactions",
-            "1 round trip",
+            "a session begins through nginx, `notifications/initialized` included: transactions",
+            "–",
             &format!("{opening:.2}"),
         );
         report("first call at a further node: transactions", "1", &format!("{moving:.2}"));

@@ -140,6 +140,8 @@ pub(crate) struct SharedStore {
     is_away: Arc<AtomicBool>,
     /// Number of answers to lose, of those about events for sessions that belong to no request.
     lost: Arc<AtomicUsize>,
+    /// Number of requests with transactions of sessions.
+    of_sessions: Arc<AtomicUsize>,
 }
 
 /// Whether a transaction appends an event for a session that belongs to no request.
@@ -162,6 +164,11 @@ impl Store for SharedStore {
     fn execute(&self, transactions: Vec<Transaction>) -> StoreFuture<'_, Vec<TransactionResult>> {
         if self.is_away.load(Ordering::SeqCst) {
             return Box::pin(async { Err(StoreError::unavailable("the store is away")) });
+        }
+        let is_of_session =
+            |transaction: &Transaction| transaction.partition.starts_with("session:");
+        if transactions.iter().any(is_of_session) {
+            self.of_sessions.fetch_add(1, Ordering::SeqCst);
         }
         let is_lost = transactions.iter().any(tells_session)
             && self
@@ -195,7 +202,12 @@ impl Cluster {
 
     pub(crate) async fn start_with(configure: impl Fn(Builder) -> Builder) -> Self {
         let memory = Arc::new(MemoryStore::new().shared());
-        let store = SharedStore { memory, is_away: Arc::default(), lost: Arc::default() };
+        let store = SharedStore {
+            memory,
+            is_away: Arc::default(),
+            lost: Arc::default(),
+            of_sessions: Arc::default(),
+        };
         let (gone, pace) = (Gone::default(), Pace(Arc::new(Semaphore::new(0))));
         let (mut addresses, mut nodes) = (Vec::new(), Vec::new());
         for name in ["one", "two", "three"] {
@@ -619,6 +631,21 @@ fn a_node_is_not_ready_while_the_store_is_away() {
                 (ready(address, "/readyz").await.0 == 200).then_some(())
             })
             .await;
+        }
+        cluster.stop().await;
+    });
+}
+
+#[test]
+fn a_session_begins_with_a_single_request_to_the_store() {
+    run(async {
+        let cluster = Cluster::start().await;
+        let count = || cluster.store.of_sessions.load(Ordering::SeqCst);
+        for revision in REVISIONS {
+            let before = count();
+            let reply = initialize_as(revision, json!({})).ask(cluster.addresses[0]).await;
+            assert_eq!(reply.status(), 200, "{reply:?}");
+            assert_eq!(count() - before, 1, "{revision}");
         }
         cluster.stop().await;
     });
