@@ -12,8 +12,9 @@ use std::{
 
 use crate::page::{Block, Page, Step, is_program};
 
-/// Maximum time that a server in the background takes until it listens.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Maximum time that a server in the background takes until it listens. `cargo run` waits while another test builds in the same target
+/// folder.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Path of the program in the crate.
 const PROGRAM: &str = "src/main.rs";
