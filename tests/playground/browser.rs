@@ -70,6 +70,11 @@ fn structured_content_is_a_table_or_a_tree_and_is_compared_with_its_schema() {
 }
 
 #[test]
+fn whole_numbers_above_2_to_the_53_keep_their_digits() {
+    fixture("numbers");
+}
+
+#[test]
 fn an_error_says_what_to_do() {
     everything("errors");
 }

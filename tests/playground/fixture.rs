@@ -107,6 +107,23 @@ fn broken_promise() -> Json<Value> {
     Json(json!({ "count": "many" }))
 }
 
+#[data]
+struct Balance {
+    /// Units of the smallest coin
+    amount: u64,
+    parts: Vec<u64>,
+}
+
+/// Returns the amount and half of it.
+#[tool(read_only)]
+fn balance(
+    amount: u64,
+    /// Amount of the parts, by default half of the amount
+    part: Option<u64>,
+) -> Json<Balance> {
+    Json(Balance { amount, parts: vec![part.unwrap_or(amount / 2)] })
+}
+
 /// Returns Markdown and links.
 #[tool(read_only)]
 fn report() -> (&'static str, ResourceLink, ResourceLink) {

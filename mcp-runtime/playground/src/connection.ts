@@ -16,6 +16,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { RawRequests } from './raw_requests.ts';
 import { ENDPOINT } from './endpoint.ts';
+import { exactResponse, withNumbers } from './exact.ts';
 import { LogLines } from './log_lines.ts';
 import { Login, returned } from './login.ts';
 import { Questions, type QuestionMethod } from './questions.ts';
@@ -113,19 +114,28 @@ export class Connection {
     async #open(client: Client): Promise<void> {
         const code = returned();
         if (code) await this.#newTransport(this.login).finishAuth(code);
-        await client.connect(this.#newTransport());
-        const pass = this.#transport!.onmessage;
-        this.#transport!.onmessage = (message) => {
-            if (!this.#raw.takes(message as Message)) pass?.(message);
+        const transport = this.#newTransport();
+        const note = (message: JSONRPCMessage) => this.wire.note('server', message as Message);
+        // The client adds its own handler to this one, which stays for the messages of the handshake.
+        let isConnected = false;
+        transport.onmessage = (message) => {
+            if (!isConnected) note(message);
+        };
+        await client.connect(transport);
+        isConnected = true;
+        const pass = transport.onmessage;
+        transport.onmessage = (message) => {
+            note(message);
+            if (!this.#raw.takes(message as Message)) pass?.(withNumbers(message));
         };
     }
 
     #newTransport(authProvider = this.login.provider): StreamableHTTPClientTransport {
         const { wire } = this;
-        const recorded: typeof fetch = (input, init) => {
+        const recorded: typeof fetch = async (input, init) => {
             const url = String(input instanceof Request ? input.url : input);
             if (url === ENDPOINT.href) wire.noteHttp(url, new Headers(init?.headers), init?.body);
-            return fetch(input, init);
+            return exactResponse(await fetch(input, init));
         };
         class Recorded extends StreamableHTTPClientTransport {
             override send(message: JSONRPCMessage | JSONRPCMessage[], options?: any): Promise<void> {
@@ -134,7 +144,6 @@ export class Connection {
             }
         }
         const transport = new Recorded(ENDPOINT, { authProvider, fetch: recorded });
-        transport.onmessage = (message) => wire.note('server', message as Message);
         this.#transport = transport;
         return transport;
     }

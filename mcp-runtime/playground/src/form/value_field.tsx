@@ -277,7 +277,7 @@ function BranchesInput({ branches, value, onChange, root, path, field, id, ...re
 function fits(value: Draft, schema: Schema, root: Schema): boolean {
     const shape = shapeOf(schema, root);
     if (shape.kind !== 'object') {
-        const type = Array.isArray(value) ? 'array' : typeof value;
+        const type = Array.isArray(value) ? 'array' : typeof value === 'bigint' ? 'number' : typeof value;
         return type === ({ text: 'string', flag: 'boolean', number: 'number', list: 'array', choices: 'array' } as Record<string, string>)[shape.kind];
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;

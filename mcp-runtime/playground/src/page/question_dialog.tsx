@@ -45,7 +45,8 @@ function Form({ question: { params, answer } }: { question: Question }) {
     const schema = params.requestedSchema ?? { type: 'object', properties: {} };
     const [value, setValue] = useState<Draft>(() => initialDraft(schema, schema, true));
     const [isTried, setTried] = useState(false);
-    const problems = problemsOf(value, schema);
+    // The client library checks the answer, and knows numbers only.
+    const problems = problemsOf(value, schema, false);
     const send = (event: Event) => {
         event.preventDefault();
         setTried(true);

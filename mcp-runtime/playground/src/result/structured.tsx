@@ -68,7 +68,7 @@ function Table({ rows: { name, rows, columns } }: { rows: Rows }) {
                     {rows.map((row) => (
                         <tr>
                             {columns.map((column) => (
-                                <td class={typeof row[column] === 'number' ? 'number' : ''}>{column in row && <Leaf value={row[column]} />}</td>
+                                <td class={/^(number|bigint)$/.test(typeof row[column]) ? 'number' : ''}>{column in row && <Leaf value={row[column]} />}</td>
                             ))}
                         </tr>
                     ))}
