@@ -47,6 +47,12 @@ export type Offer = {
     prompts: Prompt[];
 };
 
+// One connection. Its requests return the whole answer, and fail when another connection has taken its place.
+export type Session = {
+    readonly isModern: boolean;
+    request(method: string, params: any, signal?: AbortSignal, headers?: Record<string, string>): Promise<Message>;
+};
+
 const NOTHING = { capabilities: {}, tools: [], resources: [], templates: [], prompts: [] };
 
 export class Connection {
@@ -76,8 +82,8 @@ export class Connection {
         if (begun !== this.#begun) return;
         const versions = choice === 'auto' || choice === MODERN ? {} : { supportedProtocolVersions: [choice] };
         const mode = choice === 'auto' ? 'auto' : choice === MODERN ? { pin: MODERN } : 'legacy';
-        const refreshed = (list: 'tools' | 'prompts') => ({ onChanged: (_: unknown, items: any) => items && this.offer.patch({ [list]: items }) });
-        const client = new Client(INFO, {
+        const refreshed = (list: 'tools' | 'prompts') => ({ onChanged: (_: unknown, items: any) => items && client === this.#client && this.offer.patch({ [list]: items }) });
+        const client: Client = new Client(INFO, {
             capabilities: CAPABILITIES,
             versionNegotiation: { mode },
             ...versions,
@@ -86,7 +92,7 @@ export class Connection {
             listChanged: {
                 tools: refreshed('tools'),
                 prompts: refreshed('prompts'),
-                resources: { autoRefresh: false, onChanged: () => void this.#loadResources() },
+                resources: { autoRefresh: false, onChanged: () => void this.#loadResources(client).catch(() => {}) },
             },
         });
         this.#client = client;
@@ -100,7 +106,7 @@ export class Connection {
             const [server, instructions] = [client.getServerVersion(), client.getInstructions()];
             const capabilities = client.getServerCapabilities() ?? {};
             this.offer.patch({ server, instructions, capabilities, revision: client.getNegotiatedProtocolVersion() });
-            await this.#load();
+            await this.#load(client);
             if (capabilities.logging && !this.isModern) await client.setLoggingLevel(this.log.level.value);
             if (client === this.#client) this.offer.patch({ status: 'ready' });
         } catch (error) {
@@ -155,22 +161,21 @@ export class Connection {
         client.setRequestHandler('roots/list', ask('roots/list'));
     }
 
-    async #load(): Promise<void> {
+    async #load(client: Client): Promise<void> {
         const { capabilities } = this.offer.value;
-        const client = this.#client!;
         const fresh = { cacheMode: 'refresh' } as const;
         const [tools, prompts] = await Promise.all([
             capabilities.tools ? client.listTools(undefined, fresh) : { tools: [] },
             capabilities.prompts ? client.listPrompts(undefined, fresh) : { prompts: [] },
-            capabilities.resources ? this.#loadResources() : undefined,
+            capabilities.resources ? this.#loadResources(client) : undefined,
         ]);
-        this.offer.patch({ tools: tools.tools, prompts: prompts.prompts });
+        if (client === this.#client) this.offer.patch({ tools: tools.tools, prompts: prompts.prompts });
     }
 
-    async #loadResources(): Promise<void> {
+    async #loadResources(client: Client): Promise<void> {
         const fresh = { cacheMode: 'refresh' } as const;
-        const [found, templates] = await Promise.all([this.#client!.listResources(undefined, fresh), this.#client!.listResourceTemplates(undefined, fresh)]);
-        this.offer.patch({ resources: found.resources, templates: templates.resourceTemplates });
+        const [found, templates] = await Promise.all([client.listResources(undefined, fresh), client.listResourceTemplates(undefined, fresh)]);
+        if (client === this.#client) this.offer.patch({ resources: found.resources, templates: templates.resourceTemplates });
     }
 
     async close(): Promise<void> {
@@ -207,17 +212,20 @@ export class Connection {
         return completion.values;
     }
 
-    // Sends a request of the tasks extension, for which the client library has no method. Returns the whole answer.
-    async rawRequest(method: string, params: any, signal?: AbortSignal, headers?: Record<string, string>): Promise<Message> {
-        const transport = this.#transport;
-        if (!transport) throw new Error('The connection was closed');
+    // Returns the connection of this moment, for requests of the tasks extension, for which the client library has no method.
+    session(): Session {
+        const [transport, isModern] = [this.#transport, this.isModern];
         const envelope = {
             'io.modelcontextprotocol/protocolVersion': MODERN,
             'io.modelcontextprotocol/clientInfo': INFO,
             'io.modelcontextprotocol/clientCapabilities': { ...CAPABILITIES, extensions: { [TASKS]: {} } },
         };
-        const full = this.isModern ? { ...params, _meta: { ...envelope, ...params._meta } } : params;
-        return this.#raw.request(method, full, (message) => transport.send(message as JSONRPCMessage, { headers }), signal);
+        const request: Session['request'] = async (method, params, signal, headers) => {
+            if (!transport || transport !== this.#transport) throw new Error('The connection was closed');
+            const full = isModern ? { ...params, _meta: { ...envelope, ...params._meta } } : params;
+            return this.#raw.request(method, full, (message) => transport.send(message as JSONRPCMessage, { headers }), signal);
+        };
+        return { isModern, request };
     }
 
     rawProgress = (onprogress: (progress: any) => void) => this.#raw.progress(onprogress);
@@ -228,20 +236,20 @@ export class Connection {
     }
 
     async subscribe(uri: string, wanted: boolean): Promise<void> {
+        const client = this.#client!;
         const { [uri]: _, ...others } = this.subscribed.value;
         const next = wanted ? { ...others, [uri]: 0 } : others;
         try {
-            await this.#subscribe(uri, wanted, Object.keys(next));
+            await this.#subscribe(client, uri, wanted, Object.keys(next));
         } catch (error) {
             // The old stream of the newest revision has ended, so no subscription is left. The box is drawn again in each revision.
-            this.subscribed.set(this.isModern ? {} : { ...this.subscribed.value });
+            if (client === this.#client) this.subscribed.set(this.isModern ? {} : { ...this.subscribed.value });
             throw error;
         }
-        this.subscribed.set(next);
+        if (client === this.#client) this.subscribed.set(next);
     }
 
-    async #subscribe(uri: string, wanted: boolean, all: string[]): Promise<void> {
-        const client = this.#client!;
+    async #subscribe(client: Client, uri: string, wanted: boolean, all: string[]): Promise<void> {
         if (this.isModern) {
             await this.#listening?.close();
             this.#listening = undefined;

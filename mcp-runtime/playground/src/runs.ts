@@ -60,7 +60,8 @@ export class Runs {
         let run: Run = { number: this.#last, kind: request.kind, name: request.name, state: 'running', firstLine: first, lines: [] };
         const change = (part: Partial<Run>) => {
             run = { ...run, ...part };
-            this.current.set(run);
+            // A cancelled task may change after the next run has begun.
+            if (run.number === this.#last) this.current.set(run);
         };
         change({});
         const unsubscribe = log.lines.subscribe(() => change({ lines: log.lines.value.filter(({ number }) => number >= first) }));
