@@ -2,7 +2,11 @@
 
 use std::future::pending;
 
-use mcp_runtime::{SchemaProfile, prelude::*};
+use mcp_runtime::{
+    SchemaProfile,
+    auth::{Authorization, StaticTokens},
+    prelude::*,
+};
 use serde_json::{Value, json};
 
 #[data]
@@ -206,7 +210,14 @@ async fn pay(ctx: &Context) -> Result<&'static str> {
 
 fn main() -> mcp_runtime::Exit {
     // The full schemas have formats and nullable members.
-    mcp_runtime::server!(title = "Parcels", instructions = "Call `order` with **care**.")
-        .schema_profile(SchemaProfile::Full)
-        .run()
+    let server =
+        mcp_runtime::server!(title = "Parcels", instructions = "Call `order` with **care**.")
+            .schema_profile(SchemaProfile::Full);
+    // With a token, no authorization server issues tokens: the author gives them out.
+    match std::env::var("FIXTURE_TOKEN") {
+        Ok(token) => {
+            server.auth(StaticTokens::new().token(&token, Authorization::new("ada"))).run()
+        }
+        Err(_) => server.run(),
+    }
 }

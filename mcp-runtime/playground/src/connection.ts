@@ -111,8 +111,12 @@ export class Connection {
             if (client === this.#client) this.offer.patch({ status: 'ready' });
         } catch (error) {
             if (client !== this.#client) return;
-            const isLogin = UnauthorizedError.isInstance(error);
-            this.offer.patch({ status: isLogin ? 'login' : 'failed', problem: isLogin ? undefined : explain(error) });
+            // The library looks for an authorization server only after the user has asked to log in.
+            const hasNoLogin = this.login.mayLeave && !UnauthorizedError.isInstance(error);
+            const isLogin = hasNoLogin || UnauthorizedError.isInstance(error);
+            // A refused token would also keep the next login from being used.
+            const problem = hasNoLogin ? `If this server has no login server, enter an access token. The login has failed: ${explain(error)}` : !isLogin ? explain(error) : this.login.dropToken() ? 'The server has refused the access token.' : undefined;
+            this.offer.patch({ status: isLogin ? 'login' : 'failed', problem });
         }
     }
 

@@ -6,7 +6,12 @@ export default async function ({ page, open, run, result, main, button, field })
     await open('/tool/add_note?args={"text":"milk"}', 'login');
     assert.equal(await page.locator('.item').count(), 0);
     assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'MCP server');
+    // A token that the server refuses does not stand in the way of a login.
+    await main.getByLabel('access token').fill('wrong');
+    await button('Connect with the token').click();
+    await main.getByText('The server has refused the access token.').waitFor();
     await button('Log in').click();
+    await page.waitForURL((url) => !url.pathname.endsWith('/playground'));
     const password = page.locator('input[type=password]');
     await password.waitFor();
     assert.match(await page.content(), /mcp-runtime playground/);

@@ -15,6 +15,11 @@ export function Welcome({ connection, missing, count, onConnect, onLogin, onToke
         return (
             <div class="welcome">
                 <h2>This server needs a login</h2>
+                {problem && (
+                    <p class="notice notice-error" role="alert">
+                        {problem}
+                    </p>
+                )}
                 <p>
                     The page of the server’s authorization server opens in this tab, and leads back to the playground. The access token stays in this tab, and is gone when the tab is closed.
                 </p>
