@@ -10,7 +10,7 @@ import { Welcome } from './welcome.tsx';
 import { ActionsContext } from '../actions.ts';
 import { format, parse, type Place } from '../address.ts';
 import { Connection } from '../connection.ts';
-import type { Past } from '../history.ts';
+import { openHistory, type Past } from '../history.ts';
 import { itemsOf } from '../items.ts';
 import { Panel } from '../panel/panel.tsx';
 import type { Choice } from '../revision.ts';
@@ -30,6 +30,10 @@ export function App() {
     const offer = useStore(connection.offer);
     const items = useMemo(() => itemsOf(offer), [offer]);
     const main = useRef<HTMLElement>(null);
+    const server = offer.server?.name;
+    useEffect(() => {
+        if (server !== undefined) openHistory(server);
+    }, [server]);
 
     const connect = (choice: Choice) => connection.connect(choice);
     const revision = useRef(place.revision);
