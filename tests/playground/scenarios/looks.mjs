@@ -14,6 +14,8 @@ export default async function ({ page, open, run, dialog, folder, tab, main, but
         assert.deepEqual(found, [], view);
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(overflow <= 0, `${view} is ${overflow} pixels too wide`);
+        const cut = await page.locator('.past button, .wire summary, .top').evaluateAll((all) => all.filter((element) => element.scrollWidth > element.clientWidth).map((element) => element.textContent));
+        assert.deepEqual(cut, [], `${view} cuts texts off`);
     };
     const views = {
         welcome: () => open('/'),

@@ -98,7 +98,7 @@ export function ItemPage({ item, connection, runs, args, onArgs }: Props) {
                     </button>
                     <kbd class="quiet">Ctrl Enter</kbd>
                     {kind === 'tool' && mayBeTask && (
-                        <label class="inline">
+                        <label class="inline" title="Asks the server for a task. A tool that never runs as a task answers as always.">
                             <input type="checkbox" checked={asTask} onChange={(event) => setAsTask(event.currentTarget.checked)} /> Run as a task
                         </label>
                     )}

@@ -70,7 +70,7 @@ function Page({ question: { params, answer } }: { question: Question }) {
             <p class="uri">
                 <Link url={params.url}>{params.url}</Link>
             </p>
-            <p class="quiet">Open it only if you trust the host. What you enter there does not pass through this page.</p>
+            <p class="quiet">Open the page yourself if you trust the host, and then accept. What you enter there does not pass through the playground.</p>
             <Decision answer={answer} accept={() => answer({ action: 'accept' })} />
         </div>
     );
@@ -102,7 +102,7 @@ function Sampling({ question: { params, answer, refuse } }: { question: Question
             ))}
             <div class="field">
                 <label for="sampled">Answer of the model</label>
-                <textarea id="sampled" rows={4} value={text} onInput={(event) => setText(event.currentTarget.value)} aria-describedby="sampled-limit" />
+                <textarea id="sampled" rows={4} autofocus value={text} onInput={(event) => setText(event.currentTarget.value)} aria-describedby="sampled-limit" />
                 <p class="quiet" id="sampled-limit">
                     {params.maxTokens !== undefined && `The server allows ${params.maxTokens} tokens.`}
                 </p>
@@ -146,10 +146,10 @@ function Decision({ answer, accept }: { answer: Question['answer']; accept?: () 
             <button type={accept ? 'button' : 'submit'} class="primary" onClick={accept}>
                 Accept
             </button>
-            <button type="button" onClick={() => answer({ action: 'decline' })}>
+            <button type="button" title="Tells the server that the user says no" onClick={() => answer({ action: 'decline' })}>
                 Decline
             </button>
-            <button type="button" onClick={() => answer({ action: 'cancel' })}>
+            <button type="button" title="Tells the server that the user has not decided, as Esc does" onClick={() => answer({ action: 'cancel' })}>
                 Cancel
             </button>
         </div>

@@ -71,15 +71,16 @@ export function Welcome({ connection, missing, count, onConnect, onLogin, onToke
             <h3>Keys</h3>
             <ul class="keys">
                 <li>
-                    <kbd>/</kbd> searches, and the arrow keys walk through the items
+                    <kbd>/</kbd> searches, <kbd>Enter</kbd> opens the first item, and the arrow keys walk through the items
                 </li>
                 <li>
-                    <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the item from any field
+                    <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the chosen item
                 </li>
                 <li>
                     <kbd>Esc</kbd> closes suggestions, or cancels a running call
                 </li>
             </ul>
+            <p class="quiet">The address of this page contains the item and the values of its form, so a link to it shares a call.</p>
         </div>
     );
 }
