@@ -1,6 +1,6 @@
 //! A server for the browser: a form with every kind of field, results of every kind, and calls that wait.
 
-use std::future::pending;
+use std::{future::pending, sync::LazyLock};
 
 use mcp_runtime::{
     SchemaProfile,
@@ -8,6 +8,7 @@ use mcp_runtime::{
     prelude::*,
 };
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 #[data]
 struct Customer {
@@ -169,9 +170,31 @@ fn known_streets(city: Option<&str>) -> Vec<String> {
     }
 }
 
+/// Number of calls of `wait_for_cancel` that have been cancelled.
+static CANCELLED: LazyLock<watch::Sender<u32>> = LazyLock::new(watch::Sender::default);
+
+struct Cancellation;
+
+impl Drop for Cancellation {
+    fn drop(&mut self) {
+        CANCELLED.send_modify(|count| *count += 1);
+    }
+}
+
+/// Waits until so many calls have been cancelled. Because this tool may run as a task, the page offers that for all tools.
+#[tool(task, read_only)]
+async fn wait_for_cancellations(
+    /// Number of calls
+    count: u32,
+) -> Result<&'static str> {
+    CANCELLED.subscribe().wait_for(|cancelled| *cancelled >= count).await.map_err(Error::from)?;
+    Ok("cancelled")
+}
+
 /// Reports half of its work, and then waits until it is cancelled.
 #[tool(read_only)]
 async fn wait_for_cancel(progress: Progress) -> &'static str {
+    let _cancellation = Cancellation;
     progress.total(10).say(5, "half of it");
     pending::<()>().await;
     "never"

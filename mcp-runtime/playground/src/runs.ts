@@ -17,7 +17,10 @@ export type Failure = { code?: number; message: string; data?: any };
 export type Run = {
     number: number;
     kind: ItemKind;
+    // Item of the list, and the tool, prompt or URI of the request.
+    item: string;
     name: string;
+    args: Draft;
     state: RunState;
     progress?: Progress;
     task?: TaskState;
@@ -57,7 +60,7 @@ export class Runs {
         const { log } = this.connection;
         const first = (log.lines.value.at(-1)?.number ?? 0) + 1;
         this.#last += 1;
-        let run: Run = { number: this.#last, kind: request.kind, name: request.name, state: 'running', firstLine: first, lines: [] };
+        let run: Run = { number: this.#last, kind: request.kind, item: request.item, name: request.name, args: request.args, state: 'running', firstLine: first, lines: [] };
         const change = (part: Partial<Run>) => {
             run = { ...run, ...part };
             // A cancelled task may change after the next run has begun.

@@ -10,6 +10,20 @@ export default async function ({ page, open, result, main }) {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await main.getByRole('heading', { name: 'greet' }).waitFor();
+    const isFocused = (element) => element.evaluate((found) => found === document.activeElement);
+    // The chosen item has the focus, and not the list, which may be long.
+    assert.ok(await isFocused(main));
+    // From the search, Enter opens the first item that is found.
+    await page.keyboard.press('/');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('slow_compute');
+    await page.keyboard.press('Enter');
+    await main.getByRole('heading', { name: 'slow_compute' }).waitFor();
+    // The first field with a problem gets the focus.
+    await page.keyboard.press('Control+Enter');
+    await main.getByText('2 values do not fit the schema.').waitFor();
+    await main.getByRole('textbox', { name: 'seconds' }).and(page.locator(':focus')).waitFor();
+    await open('/tool/greet');
     // The skip link, the header and the list come before the form in the order of the page.
     await page.locator('.skip').focus();
     await page.keyboard.press('Enter');

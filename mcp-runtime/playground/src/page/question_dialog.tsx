@@ -1,7 +1,7 @@
 // The question of the server that waits longest, in a dialog.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { SchemaForm } from '../form/schema_form.tsx';
+import { focusProblem, SchemaForm } from '../form/schema_form.tsx';
 import { Link, Markdown } from '../markdown.tsx';
 import { savedRoots, saveRoots, type Question, type Questions } from '../questions.ts';
 import { ContentBlock } from '../result/content_block.tsx';
@@ -43,6 +43,7 @@ function Body({ question }: { question: Question }) {
 
 function Form({ question: { params, answer } }: { question: Question }) {
     const schema = params.requestedSchema ?? { type: 'object', properties: {} };
+    const form = useRef<HTMLFormElement>(null);
     const [value, setValue] = useState<Draft>(() => initialDraft(schema, schema, true));
     const [isTried, setTried] = useState(false);
     // The client library checks the answer, and knows numbers only.
@@ -51,9 +52,10 @@ function Form({ question: { params, answer } }: { question: Question }) {
         event.preventDefault();
         setTried(true);
         if (!problems.size) answer({ action: 'accept', content: value });
+        else focusProblem(form.current);
     };
     return (
-        <form noValidate onSubmit={send}>
+        <form noValidate ref={form} onSubmit={send}>
             <p class="kind">The server asks</p>
             <h2 id="question">{params.message}</h2>
             <SchemaForm schema={schema} value={value} onChange={setValue} problems={problems} showAll={isTried} />
