@@ -21,9 +21,6 @@ export class RequestFailed extends Error {
     }
 }
 
-// What a call as a task has in common with a plain call.
-type Extras = { headers: Record<string, string>; onprogress: (progress: any) => void };
-
 const isOver = (status: TaskStatus) => status === 'completed' || status === 'failed' || status === 'cancelled';
 
 export class Tasks {
@@ -36,16 +33,7 @@ export class Tasks {
     constructor(readonly connection: Connection) {}
 
     // Calls a tool and asks for a task. Returns the result of the tool at the end of the task, or at once if the server made none.
-    async call(name: string, args: any, signal: AbortSignal, changed: (task: TaskState) => void, { headers, onprogress }: Extras): Promise<any> {
-        const { token, stop } = this.connection.rawProgress(onprogress);
-        try {
-            return await this.#call({ name, arguments: args, _meta: { progressToken: token } }, signal, changed, headers);
-        } finally {
-            stop();
-        }
-    }
-
-    async #call(params: { name: string; [member: string]: unknown }, signal: AbortSignal, changed: (task: TaskState) => void, headers: Record<string, string>): Promise<any> {
+    async call(params: { name: string; [member: string]: unknown }, signal: AbortSignal, changed: (task: TaskState) => void, headers: Record<string, string>): Promise<any> {
         const session = this.connection.session();
         const { name } = params;
         const wanted = session.isModern ? {} : { task: {} };
