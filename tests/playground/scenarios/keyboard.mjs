@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 
-export default async function ({ page, open, result, main }) {
+export default async function ({ page, open, result, main, dialog }) {
     await open();
     await page.keyboard.press('/');
     await page.keyboard.type('greet');
@@ -30,8 +30,29 @@ export default async function ({ page, open, result, main }) {
     const name = main.getByRole('textbox', { name: 'name' });
     for (let presses = 0; presses < 4 && !(await name.evaluate((element) => element === document.activeElement)); presses += 1) await page.keyboard.press('Tab');
     await page.keyboard.type('Ada');
-    await page.keyboard.press('Control+Enter');
+    await page.keyboard.press('Enter');
     await result.getByText('Hello, Ada!').waitFor();
+    // Enter with Shift begins a line. From then on, Enter belongs to the text.
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.type('Bob');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Eve');
+    assert.equal(await name.inputValue(), 'Ada\nBob\nEve');
+    await page.keyboard.press('Control+Enter');
+    await result.getByText('Bob').waitFor();
+    // Several questions at once: each has its first field under the keyboard.
+    await open('/tool/multi_input');
+    await main.getByRole('checkbox', { name: 'Run as a task' }).check();
+    await page.keyboard.press('Control+Enter');
+    await dialog.getByText('Who is the first?').waitFor();
+    await page.keyboard.type('Ada');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Who is the second?').waitFor();
+    await dialog.getByRole('textbox').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('Bob');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.state-done').waitFor();
+    assert.match(await result.innerText(), /Ada[^]*Bob/);
     await open('/tool/slow_compute?args={"seconds":600,"label":"forever"}');
     await main.locator('button[type=submit]').focus();
     await page.keyboard.press('Enter');

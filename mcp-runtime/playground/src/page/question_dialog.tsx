@@ -14,16 +14,22 @@ export function QuestionDialog({ questions }: { questions: Questions }) {
     const dialog = useRef<HTMLDialogElement>(null);
     const question = open[0];
     useEffect(() => {
-        if (question && !dialog.current!.open) dialog.current!.showModal();
-        if (!question && dialog.current!.open) dialog.current!.close();
+        const { current } = dialog;
+        // The field that had the focus is gone if the dialog shows its next question.
+        if (question && current!.open) current!.querySelector<HTMLElement>('[autofocus], input, select, textarea, a, button')?.focus();
+        if (question && !current!.open) current!.showModal();
+        if (!question && current!.open) current!.close();
     }, [question]);
+    const onKeyDown = (event: KeyboardEvent) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) dialog.current!.querySelector('form')?.requestSubmit();
+    };
     const cancel = (event: Event) => {
         event.preventDefault();
         if (question?.method === 'elicitation/create') question.answer({ action: 'cancel' });
         else question?.refuse(new Error('The user has closed the question'));
     };
     return (
-        <dialog ref={dialog} aria-labelledby="question" onCancel={cancel}>
+        <dialog ref={dialog} aria-labelledby="question" onCancel={cancel} onKeyDown={onKeyDown}>
             {question && <Body key={question.number} question={question} />}
             {open.length > 1 && <p class="quiet">{open.length - 1} more to answer after this.</p>}
         </dialog>
