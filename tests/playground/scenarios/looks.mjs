@@ -37,6 +37,12 @@ export default async function ({ page, open, run, dialog, folder, tab, main, but
             await open('/tool/wait_for_cancel');
             await run('running');
         },
+        elsewhere: async () => {
+            await open('/tool/wait_for_cancel');
+            await run('running');
+            await page.evaluate(() => (location.hash = '#/tool/cities'));
+            await main.getByText('is still running').waitFor();
+        },
         wire: async () => {
             await open('/tool/write_log');
             await run();
