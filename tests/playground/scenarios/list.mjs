@@ -17,6 +17,11 @@ export default async function ({ page, open, main }) {
     await page.getByRole('searchbox', { name: 'Search' }).fill('greets SOMEBODY');
     await items.nth(1).waitFor({ state: 'detached' });
     assert.ok(all > 30);
+    // The first line of a description is a text without its marks.
+    await page.getByRole('searchbox', { name: 'Search' }).fill('subscribers of');
+    await page.getByText('Tells the subscribers of test://watched-resource', { exact: false }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search' }).fill('greets SOMEBODY');
+    await items.nth(1).waitFor({ state: 'detached' });
     assert.match(await items.first().innerText(), /^greet\n/);
     await items.first().click();
     await main.getByRole('heading', { name: 'greet' }).waitFor();

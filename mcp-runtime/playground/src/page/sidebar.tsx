@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { KINDS, type ItemKind, type Place } from '../address.ts';
 import type { Status } from '../connection.ts';
 import { found, type Item } from '../items.ts';
+import { inline, plainText } from '../markdown_tree.ts';
 
 type Props = { items: Item[]; status: Status; chosen: Place; onChoose: (item: Item) => void };
 
@@ -83,7 +84,7 @@ export function Sidebar({ items, status, chosen, onChoose }: Props) {
 }
 
 function Entry({ item, isChosen, onChoose }: { item: Item; isChosen: boolean; onChoose: () => void }) {
-    const first = item.description?.split('\n', 1)[0];
+    const first = plainText(inline(item.description?.split('\n', 1)[0] ?? ''));
     return (
         <button type="button" class="item" aria-current={isChosen ? 'page' : undefined} onClick={onChoose}>
             {item.icon && <img class="icon" src={item.icon} alt="" />}
