@@ -12,7 +12,8 @@ export const isRounded = (value: unknown) => typeof value === 'number' && Number
 export function parseExact(text: string, reviver?: (this: any, key: string, value: any) => any): any {
     // The third argument is newer than the type of the reviver.
     const exact = (_: string, value: any, context?: { source?: string }) => (isRounded(value) && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context!.source!) : value);
-    return parse(text, reviver ?? exact);
+    // A reviver is called for each value, and few texts have so many digits.
+    return parse(text, reviver ?? (/\d{16}/.test(text) ? exact : undefined));
 }
 
 // Makes `JSON` of this page exact. The client library parses the messages of streams with it, and has no setting for another parser.
