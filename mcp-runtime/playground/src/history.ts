@@ -23,14 +23,15 @@ addEventListener('storage', ({ key }) => {
     if (key === storageKey || key === null) past.set(load());
 });
 
-// Shows the calls of the server with this name.
-export function openHistory(server: string): void {
-    storageKey = `mcp-playground history ${ENDPOINT.href} ${server}`;
+// Shows the calls of the server with this name, or none while the server asks for a login.
+export function openHistory(server: string | undefined): void {
+    storageKey = server === undefined ? '' : `mcp-playground history ${ENDPOINT.href} ${server}`;
     past.set(load());
 }
 
 // Adds a call. Its arguments may be secrets, so the user can clear the list.
 export function remember(call: Past): void {
+    if (!storageKey) return;
     past.set([call, ...load()].slice(0, MOST));
     write('localStorage', storageKey, JSON.stringify(past.value));
 }

@@ -31,9 +31,10 @@ export function App() {
     const items = useMemo(() => itemsOf(offer), [offer]);
     const main = useRef<HTMLElement>(null);
     const server = offer.server?.name;
+    const isLogin = offer.status === 'login';
     useEffect(() => {
-        if (server !== undefined) openHistory(server);
-    }, [server]);
+        if (server !== undefined || isLogin) openHistory(server);
+    }, [server, isLogin]);
 
     const connect = (choice: Choice) => connection.connect(choice);
     const revision = useRef(place.revision);
