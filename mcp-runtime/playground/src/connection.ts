@@ -111,13 +111,19 @@ export class Connection {
             if (client === this.#client) this.offer.patch({ status: 'ready' });
         } catch (error) {
             if (client !== this.#client) return;
-            // The library looks for an authorization server only after the user has asked to log in.
-            const hasNoLogin = this.login.mayLeave && !UnauthorizedError.isInstance(error);
-            const isLogin = hasNoLogin || UnauthorizedError.isInstance(error);
-            // A refused token would also keep the next login from being used.
-            const problem = hasNoLogin ? `If this server has no login server, enter an access token. The login has failed: ${explain(error)}` : !isLogin ? explain(error) : this.login.dropToken() ? 'The server has refused the access token.' : undefined;
-            this.offer.patch({ status: isLogin ? 'login' : 'failed', problem });
+            this.offer.patch(this.#refusal(error));
         }
+    }
+
+    // Returns what the page shows in place of a connection.
+    #refusal(error: unknown): Pick<Offer, 'status' | 'problem'> {
+        if (UnauthorizedError.isInstance(error)) {
+            // A refused token would also keep the next login from being used.
+            return { status: 'login', problem: this.login.dropToken() ? 'The server has refused the access token.' : undefined };
+        }
+        // The library looks for an authorization server only after the user has asked to log in.
+        if (this.login.mayLeave) return { status: 'login', problem: `If this server has no login server, enter an access token. The login has failed: ${explain(error)}` };
+        return { status: 'failed', problem: explain(error) };
     }
 
     // Connects with a token of the login that has just come back, or that was kept.
