@@ -1,6 +1,6 @@
 //! Scenarios of a user in front of the page, in Chromium. `scenarios/NAME.mjs` has the steps of each.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use support::{
     examples::example,
@@ -26,10 +26,12 @@ fn run(scenario: &str, page: &str) -> Result<(), Missing> {
 
 /// Runs a scenario with a server of its own.
 fn with_server(program: &Path, scenario: &str) {
-    let environment = PASSWORDS.map(|(user, password)| {
-        (if user == "ada" { "NOTES_ADA" } else { "NOTES_BOB" }, password.into())
-    });
-    let server = HttpServer::start(program, &["--playground"], &environment);
+    with_environment(program, scenario, &[]);
+}
+
+/// Runs a scenario with a server of its own, which has these variables in its environment.
+fn with_environment(program: &Path, scenario: &str, variables: &[(&str, PathBuf)]) {
+    let server = HttpServer::start(program, &["--playground"], variables);
     let page = server.url.replace("/mcp", "/playground");
     if let Err(missing) = run(scenario, &page) {
         missing.skip();
@@ -67,6 +69,11 @@ fn texts_pictures_sounds_and_resources_are_shown() {
 #[test]
 fn structured_content_is_a_table_or_a_tree_and_is_compared_with_its_schema() {
     fixture("structured");
+}
+
+#[test]
+fn whole_numbers_above_2_to_the_53_keep_their_digits() {
+    fixture("numbers");
 }
 
 #[test]
@@ -136,5 +143,14 @@ fn the_page_loads_nothing_from_other_hosts_and_its_policy_holds() {
 
 #[test]
 fn the_user_logs_in_before_anything_of_the_server_is_shown() {
-    with_server(example("notes"), "login");
+    let passwords = PASSWORDS.map(|(user, password)| {
+        (if user == "ada" { "NOTES_ADA" } else { "NOTES_BOB" }, password.into())
+    });
+    with_environment(example("notes"), "login", &passwords);
+}
+
+#[test]
+fn the_user_enters_a_token_where_there_is_no_authorization_server() {
+    let program = Path::new(env!("CARGO_BIN_EXE_playground-fixture"));
+    with_environment(program, "token", &[("FIXTURE_TOKEN", "secret".into())]);
 }

@@ -1,9 +1,14 @@
 //! A server for the browser: a form with every kind of field, results of every kind, and calls that wait.
 
-use std::future::pending;
+use std::{future::pending, sync::LazyLock};
 
-use mcp_runtime::{SchemaProfile, prelude::*};
+use mcp_runtime::{
+    SchemaProfile,
+    auth::{Authorization, StaticTokens},
+    prelude::*,
+};
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 #[data]
 struct Customer {
@@ -107,6 +112,23 @@ fn broken_promise() -> Json<Value> {
     Json(json!({ "count": "many" }))
 }
 
+#[data]
+struct Balance {
+    /// Units of the smallest coin
+    amount: u64,
+    parts: Vec<u64>,
+}
+
+/// Returns the amount and half of it.
+#[tool(read_only)]
+fn balance(
+    amount: u64,
+    /// Amount of the parts, by default half of the amount
+    part: Option<u64>,
+) -> Json<Balance> {
+    Json(Balance { amount, parts: vec![part.unwrap_or(amount / 2)] })
+}
+
 /// Returns Markdown and links.
 #[tool(read_only)]
 fn report() -> (&'static str, ResourceLink, ResourceLink) {
@@ -148,9 +170,31 @@ fn known_streets(city: Option<&str>) -> Vec<String> {
     }
 }
 
+/// Number of calls of `wait_for_cancel` that have been cancelled.
+static CANCELLED: LazyLock<watch::Sender<u32>> = LazyLock::new(watch::Sender::default);
+
+struct Cancellation;
+
+impl Drop for Cancellation {
+    fn drop(&mut self) {
+        CANCELLED.send_modify(|count| *count += 1);
+    }
+}
+
+/// Waits until so many calls have been cancelled. Because this tool may run as a task, the page offers that for all tools.
+#[tool(task, read_only)]
+async fn wait_for_cancellations(
+    /// Number of calls
+    count: u32,
+) -> Result<&'static str> {
+    CANCELLED.subscribe().wait_for(|cancelled| *cancelled >= count).await.map_err(Error::from)?;
+    Ok("cancelled")
+}
+
 /// Reports half of its work, and then waits until it is cancelled.
 #[tool(read_only)]
 async fn wait_for_cancel(progress: Progress) -> &'static str {
+    let _cancellation = Cancellation;
     progress.total(10).say(5, "half of it");
     pending::<()>().await;
     "never"
@@ -189,7 +233,14 @@ async fn pay(ctx: &Context) -> Result<&'static str> {
 
 fn main() -> mcp_runtime::Exit {
     // The full schemas have formats and nullable members.
-    mcp_runtime::server!(title = "Parcels", instructions = "Call `order` with **care**.")
-        .schema_profile(SchemaProfile::Full)
-        .run()
+    let server =
+        mcp_runtime::server!(title = "Parcels", instructions = "Call `order` with **care**.")
+            .schema_profile(SchemaProfile::Full);
+    // With a token, no authorization server issues tokens: the author gives them out.
+    match std::env::var("FIXTURE_TOKEN") {
+        Ok(token) => {
+            server.auth(StaticTokens::new().token(&token, Authorization::new("ada"))).run()
+        }
+        Err(_) => server.run(),
+    }
 }

@@ -16,6 +16,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { RawRequests } from './raw_requests.ts';
 import { ENDPOINT } from './endpoint.ts';
+import { exactResponse, withNumbers } from './exact.ts';
 import { LogLines } from './log_lines.ts';
 import { Login, returned } from './login.ts';
 import { Questions, type QuestionMethod } from './questions.ts';
@@ -44,6 +45,12 @@ export type Offer = {
     resources: Resource[];
     templates: ResourceTemplateType[];
     prompts: Prompt[];
+};
+
+// One connection. Its requests return the whole answer, and fail when another connection has taken its place.
+export type Session = {
+    readonly isModern: boolean;
+    request(method: string, params: any, signal?: AbortSignal, headers?: Record<string, string>): Promise<Message>;
 };
 
 const NOTHING = { capabilities: {}, tools: [], resources: [], templates: [], prompts: [] };
@@ -75,8 +82,8 @@ export class Connection {
         if (begun !== this.#begun) return;
         const versions = choice === 'auto' || choice === MODERN ? {} : { supportedProtocolVersions: [choice] };
         const mode = choice === 'auto' ? 'auto' : choice === MODERN ? { pin: MODERN } : 'legacy';
-        const refreshed = (list: 'tools' | 'prompts') => ({ onChanged: (_: unknown, items: any) => items && this.offer.patch({ [list]: items }) });
-        const client = new Client(INFO, {
+        const refreshed = (list: 'tools' | 'prompts') => ({ onChanged: (_: unknown, items: any) => items && client === this.#client && this.offer.patch({ [list]: items }) });
+        const client: Client = new Client(INFO, {
             capabilities: CAPABILITIES,
             versionNegotiation: { mode },
             ...versions,
@@ -85,7 +92,7 @@ export class Connection {
             listChanged: {
                 tools: refreshed('tools'),
                 prompts: refreshed('prompts'),
-                resources: { autoRefresh: false, onChanged: () => void this.#loadResources() },
+                resources: { autoRefresh: false, onChanged: () => void this.#loadResources(client).catch(() => {}) },
             },
         });
         this.#client = client;
@@ -99,33 +106,52 @@ export class Connection {
             const [server, instructions] = [client.getServerVersion(), client.getInstructions()];
             const capabilities = client.getServerCapabilities() ?? {};
             this.offer.patch({ server, instructions, capabilities, revision: client.getNegotiatedProtocolVersion() });
-            await this.#load();
+            await this.#load(client);
             if (capabilities.logging && !this.isModern) await client.setLoggingLevel(this.log.level.value);
             if (client === this.#client) this.offer.patch({ status: 'ready' });
         } catch (error) {
             if (client !== this.#client) return;
-            const isLogin = UnauthorizedError.isInstance(error);
-            this.offer.patch({ status: isLogin ? 'login' : 'failed', problem: isLogin ? undefined : explain(error) });
+            this.offer.patch(this.#refusal(error));
         }
+    }
+
+    // Returns what the page shows in place of a connection.
+    #refusal(error: unknown): Pick<Offer, 'status' | 'problem'> {
+        if (UnauthorizedError.isInstance(error)) {
+            // A refused token would also keep the next login from being used.
+            return { status: 'login', problem: this.login.dropToken() ? 'The server has refused the access token.' : undefined };
+        }
+        // The library looks for an authorization server only after the user has asked to log in.
+        if (this.login.mayLeave) return { status: 'login', problem: `If this server has no login server, enter an access token. The login has failed: ${explain(error)}` };
+        return { status: 'failed', problem: explain(error) };
     }
 
     // Connects with a token of the login that has just come back, or that was kept.
     async #open(client: Client): Promise<void> {
         const code = returned();
         if (code) await this.#newTransport(this.login).finishAuth(code);
-        await client.connect(this.#newTransport());
-        const pass = this.#transport!.onmessage;
-        this.#transport!.onmessage = (message) => {
-            if (!this.#raw.takes(message as Message)) pass?.(message);
+        const transport = this.#newTransport();
+        const note = (message: JSONRPCMessage) => this.wire.note('server', message as Message);
+        // The client adds its own handler to this one, which stays for the messages of the handshake.
+        let isConnected = false;
+        transport.onmessage = (message) => {
+            if (!isConnected) note(message);
+        };
+        await client.connect(transport);
+        isConnected = true;
+        const pass = transport.onmessage;
+        transport.onmessage = (message) => {
+            note(message);
+            if (!this.#raw.takes(message as Message)) pass?.(withNumbers(message));
         };
     }
 
     #newTransport(authProvider = this.login.provider): StreamableHTTPClientTransport {
         const { wire } = this;
-        const recorded: typeof fetch = (input, init) => {
+        const recorded: typeof fetch = async (input, init) => {
             const url = String(input instanceof Request ? input.url : input);
             if (url === ENDPOINT.href) wire.noteHttp(url, new Headers(init?.headers), init?.body);
-            return fetch(input, init);
+            return exactResponse(await fetch(input, init));
         };
         class Recorded extends StreamableHTTPClientTransport {
             override send(message: JSONRPCMessage | JSONRPCMessage[], options?: any): Promise<void> {
@@ -134,7 +160,6 @@ export class Connection {
             }
         }
         const transport = new Recorded(ENDPOINT, { authProvider, fetch: recorded });
-        transport.onmessage = (message) => wire.note('server', message as Message);
         this.#transport = transport;
         return transport;
     }
@@ -146,22 +171,21 @@ export class Connection {
         client.setRequestHandler('roots/list', ask('roots/list'));
     }
 
-    async #load(): Promise<void> {
+    async #load(client: Client): Promise<void> {
         const { capabilities } = this.offer.value;
-        const client = this.#client!;
         const fresh = { cacheMode: 'refresh' } as const;
         const [tools, prompts] = await Promise.all([
             capabilities.tools ? client.listTools(undefined, fresh) : { tools: [] },
             capabilities.prompts ? client.listPrompts(undefined, fresh) : { prompts: [] },
-            capabilities.resources ? this.#loadResources() : undefined,
+            capabilities.resources ? this.#loadResources(client) : undefined,
         ]);
-        this.offer.patch({ tools: tools.tools, prompts: prompts.prompts });
+        if (client === this.#client) this.offer.patch({ tools: tools.tools, prompts: prompts.prompts });
     }
 
-    async #loadResources(): Promise<void> {
+    async #loadResources(client: Client): Promise<void> {
         const fresh = { cacheMode: 'refresh' } as const;
-        const [found, templates] = await Promise.all([this.#client!.listResources(undefined, fresh), this.#client!.listResourceTemplates(undefined, fresh)]);
-        this.offer.patch({ resources: found.resources, templates: templates.resourceTemplates });
+        const [found, templates] = await Promise.all([client.listResources(undefined, fresh), client.listResourceTemplates(undefined, fresh)]);
+        if (client === this.#client) this.offer.patch({ resources: found.resources, templates: templates.resourceTemplates });
     }
 
     async close(): Promise<void> {
@@ -198,17 +222,20 @@ export class Connection {
         return completion.values;
     }
 
-    // Sends a request of the tasks extension, for which the client library has no method. Returns the whole answer.
-    async rawRequest(method: string, params: any, signal?: AbortSignal, headers?: Record<string, string>): Promise<Message> {
-        const transport = this.#transport;
-        if (!transport) throw new Error('The connection was closed');
+    // Returns the connection of this moment, for requests of the tasks extension, for which the client library has no method.
+    session(): Session {
+        const [transport, isModern] = [this.#transport, this.isModern];
         const envelope = {
             'io.modelcontextprotocol/protocolVersion': MODERN,
             'io.modelcontextprotocol/clientInfo': INFO,
             'io.modelcontextprotocol/clientCapabilities': { ...CAPABILITIES, extensions: { [TASKS]: {} } },
         };
-        const full = this.isModern ? { ...params, _meta: { ...envelope, ...params._meta } } : params;
-        return this.#raw.request(method, full, (message) => transport.send(message as JSONRPCMessage, { headers }), signal);
+        const request: Session['request'] = async (method, params, signal, headers) => {
+            if (!transport || transport !== this.#transport) throw new Error('The connection was closed');
+            const full = isModern ? { ...params, _meta: { ...envelope, ...params._meta } } : params;
+            return this.#raw.request(method, full, (message) => transport.send(message as JSONRPCMessage, { headers }), signal);
+        };
+        return { isModern, request };
     }
 
     rawProgress = (onprogress: (progress: any) => void) => this.#raw.progress(onprogress);
@@ -219,20 +246,20 @@ export class Connection {
     }
 
     async subscribe(uri: string, wanted: boolean): Promise<void> {
+        const client = this.#client!;
         const { [uri]: _, ...others } = this.subscribed.value;
         const next = wanted ? { ...others, [uri]: 0 } : others;
         try {
-            await this.#subscribe(uri, wanted, Object.keys(next));
+            await this.#subscribe(client, uri, wanted, Object.keys(next));
         } catch (error) {
             // The old stream of the newest revision has ended, so no subscription is left. The box is drawn again in each revision.
-            this.subscribed.set(this.isModern ? {} : { ...this.subscribed.value });
+            if (client === this.#client) this.subscribed.set(this.isModern ? {} : { ...this.subscribed.value });
             throw error;
         }
-        this.subscribed.set(next);
+        if (client === this.#client) this.subscribed.set(next);
     }
 
-    async #subscribe(uri: string, wanted: boolean, all: string[]): Promise<void> {
-        const client = this.#client!;
+    async #subscribe(client: Client, uri: string, wanted: boolean, all: string[]): Promise<void> {
         if (this.isModern) {
             await this.#listening?.close();
             this.#listening = undefined;

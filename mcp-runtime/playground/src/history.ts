@@ -1,4 +1,4 @@
-// Calls of earlier, kept in the browser's storage for this endpoint.
+// Calls of earlier, kept in the browser's storage for this endpoint and this server, because another server may use the same port later.
 
 import type { ItemKind } from './address.ts';
 import { ENDPOINT } from './endpoint.ts';
@@ -9,25 +9,34 @@ import { Store } from './store.ts';
 // `item` is the id of the item in the list, which differs from `name` for a template: there `name` is the URI. Entries of older pages lack it.
 export type Past = { kind: ItemKind; item?: string; name: string; args: Draft; at: number; ms: number; outcome: 'done' | 'failed' | 'cancelled' };
 
-const KEY = `mcp-playground history ${ENDPOINT.href}`;
 const MOST = 100;
 
-const load = () => readJson<Past[]>('localStorage', KEY) ?? [];
+// Name of the list in the storage, or nothing before the server is known.
+let storageKey = '';
+
+const load = () => (storageKey && readJson<Past[]>('localStorage', storageKey)) || [];
 
 export const past = new Store<Past[]>(load());
 
 // Another tab may have added a call, or cleared the list.
 addEventListener('storage', ({ key }) => {
-    if (key === KEY || key === null) past.set(load());
+    if (key === storageKey || key === null) past.set(load());
 });
+
+// Shows the calls of the server with this name, or none while the server asks for a login.
+export function openHistory(server: string | undefined): void {
+    storageKey = server === undefined ? '' : `mcp-playground history ${ENDPOINT.href} ${server}`;
+    past.set(load());
+}
 
 // Adds a call. Its arguments may be secrets, so the user can clear the list.
 export function remember(call: Past): void {
+    if (!storageKey) return;
     past.set([call, ...load()].slice(0, MOST));
-    write('localStorage', KEY, JSON.stringify(past.value));
+    write('localStorage', storageKey, JSON.stringify(past.value));
 }
 
 export function forgetAll(): void {
     past.set([]);
-    remove('localStorage', KEY);
+    remove('localStorage', storageKey);
 }

@@ -62,6 +62,13 @@ export class Login implements OAuthClientProvider {
         return this.mayLeave || this.tokens() !== undefined ? this : { token: async () => undefined };
     }
 
+    // Forgets the token that the user has entered. Returns whether there was one.
+    dropToken(): boolean {
+        const wasEntered = load<string>('token') !== undefined;
+        forget('token');
+        return wasEntered;
+    }
+
     get isLoggedIn(): boolean {
         return this.tokens() !== undefined || load<string>('token') !== undefined;
     }

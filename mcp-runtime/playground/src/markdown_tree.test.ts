@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inline, looksLikeMarkdown, MOST_CHARACTERS, parseMarkdown } from './markdown_tree.ts';
+import { inline, looksLikeMarkdown, MOST_CHARACTERS, parseMarkdown, plainText } from './markdown_tree.ts';
 
 test('each kind of line end ends a heading', () => {
     for (const end of ['\r', '\u2028', '\u2029', '\r\n', '\n']) {
@@ -42,6 +42,10 @@ test('a line has code, emphasis and links', () => {
         { kind: 'link', url: 'https://n.o', label: 'https://n.o' },
     ]);
     assert.deepEqual(inline('2 * 3 * 4 ** [x] `'), ['2 * 3 * 4 ** [x] `']);
+});
+
+test('a line without its marks is its text', () => {
+    assert.equal(plainText(inline('a `b*` **c _d_** [e](https://f.g) 2 * 3')), 'a b* c d e 2 * 3');
 });
 
 test('a long text of marks is parsed in the time that its length needs', () => {

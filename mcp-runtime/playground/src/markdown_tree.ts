@@ -174,3 +174,7 @@ export function inline(text: string, depth = 0): Inline[] {
     if (last < text.length) found.push(text.slice(last));
     return found;
 }
+
+// Returns the text of a line without its marks.
+export const plainText = (parts: Inline[]): string =>
+    parts.map((part) => (typeof part === 'string' ? part : part.kind === 'link' ? part.label : part.kind === 'code' ? part.text : plainText(part.parts))).join('');

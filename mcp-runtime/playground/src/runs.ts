@@ -1,7 +1,7 @@
 // One use of an item: its progress while it runs, and its result.
 
 import type { ItemKind } from './address.ts';
-import type { Connection } from './connection.ts';
+import { explain, type Connection } from './connection.ts';
 import { headersOf } from './headers.ts';
 import { remember } from './history.ts';
 import type { LogLine } from './log_lines.ts';
@@ -17,7 +17,10 @@ export type Failure = { code?: number; message: string; data?: any };
 export type Run = {
     number: number;
     kind: ItemKind;
+    // Item of the list, and the tool, prompt or URI of the request.
+    item: string;
     name: string;
+    args: Draft;
     state: RunState;
     progress?: Progress;
     task?: TaskState;
@@ -57,41 +60,45 @@ export class Runs {
         const { log } = this.connection;
         const first = (log.lines.value.at(-1)?.number ?? 0) + 1;
         this.#last += 1;
-        let run: Run = { number: this.#last, kind: request.kind, name: request.name, state: 'running', firstLine: first, lines: [] };
+        let run: Run = { number: this.#last, kind: request.kind, item: request.item, name: request.name, args: request.args, state: 'running', firstLine: first, lines: [] };
         const change = (part: Partial<Run>) => {
             run = { ...run, ...part };
-            this.current.set(run);
+            // A cancelled task may change after the next run has begun.
+            if (run.number === this.#last) this.current.set(run);
         };
         change({});
         const unsubscribe = log.lines.subscribe(() => change({ lines: log.lines.value.filter(({ number }) => number >= first) }));
+        // The client library would add progress of its own for each question of the server.
+        const { token, stop } = this.connection.rawProgress((progress: Progress) => change({ progress }));
         const begun = performance.now();
         const end = (part: Partial<Run>) => change({ ...part, ms: performance.now() - begun });
         try {
-            const onprogress = (progress: Progress) => change({ progress });
-            const result = await this.#send(request, { signal: abort.signal, onprogress }, (task) => change({ task }));
+            const result = await this.#send(request, abort.signal, token, (task) => change({ task }));
             const size = new TextEncoder().encode(JSON.stringify(result)).length;
             end({ state: result?.isError ? 'failed' : 'done', result, size });
         } catch (error: any) {
             if (abort.signal.aborted || error?.name === 'AbortError') end({ state: 'cancelled' });
-            else end({ state: 'failed', failure: { code: error?.code, message: error?.message ?? String(error), data: error?.data } });
+            else end({ state: 'failed', failure: { code: error?.code, message: explain(error), data: error?.data } });
         } finally {
             unsubscribe();
+            stop();
         }
         const outcome = run.state === 'running' ? 'done' : run.state;
         remember({ kind: request.kind, item: request.item, name: request.name, args: request.args, at: Date.now(), ms: run.ms ?? 0, outcome });
     }
 
-    #send({ kind, name, args, asTask, schema }: Request, options: any, changed: (task: TaskState) => void): Promise<any> {
+    #send({ kind, name, args, asTask, schema }: Request, signal: AbortSignal, progressToken: string, changed: (task: TaskState) => void): Promise<any> {
+        const _meta = { progressToken };
         switch (kind) {
             case 'tool': {
                 const headers = this.connection.isModern ? headersOf(schema, args) : {};
-                if (asTask) return this.tasks.call(name, args ?? {}, options.signal, changed, { headers, onprogress: options.onprogress });
-                return this.connection.request('tools/call', { name, arguments: args ?? {} }, { ...options, headers });
+                const params = { name, arguments: args ?? {}, _meta };
+                return asTask ? this.tasks.call(params, signal, changed, headers) : this.connection.request('tools/call', params, { signal, headers });
             }
             case 'prompt':
-                return this.connection.request('prompts/get', { name, arguments: args ?? {} }, options);
+                return this.connection.request('prompts/get', { name, arguments: args ?? {}, _meta }, { signal });
             default:
-                return this.connection.request('resources/read', { uri: name }, options);
+                return this.connection.request('resources/read', { uri: name, _meta }, { signal });
         }
     }
 }
@@ -105,7 +112,7 @@ export function advice({ code, message, data }: Failure): string {
     if (code === -32020) return 'A header of the request differs from its body. The wire shows both.';
     if (code === -32600) return 'The server did not accept the request. The wire shows it.';
     if (code === -32603) return 'The handler failed. The server has logged the reason.';
-    if (/fetch|network/i.test(message)) return 'Is the server still running? Its terminal shows why it ended.';
+    if (/cannot be reached/.test(message)) return 'Its terminal shows why it ended. Choose “Reconnect” at the top when it runs again.';
     if (/401|403|Unauthorized/i.test(message)) return 'Log in again, or ask for the permission that the message names.';
     return 'The wire shows the whole answer.';
 }

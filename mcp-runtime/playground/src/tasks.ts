@@ -1,11 +1,12 @@
 // Tasks of the server that this page has started, in both dialects: that of revision 2025-11-25, and the extension of 2026-07-28.
 
-import type { Connection } from './connection.ts';
+import type { Connection, Session } from './connection.ts';
 import { Store } from './store.ts';
 import type { Message } from './wire.ts';
 
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
-export type TaskState = { taskId: string; tool: string; status: TaskStatus; statusMessage?: string; createdAt?: string; pollIntervalMs?: number; pollInterval?: number };
+// `isLost` means that the connection has ended before the task, so that the status may be old.
+export type TaskState = { taskId: string; tool: string; status: TaskStatus; statusMessage?: string; createdAt?: string; pollIntervalMs?: number; pollInterval?: number; isLost?: boolean };
 
 const LEAST_PAUSE = 200;
 const USUAL_PAUSE = 1000;
@@ -20,49 +21,52 @@ export class RequestFailed extends Error {
     }
 }
 
-// What a call as a task has in common with a plain call.
-type Extras = { headers: Record<string, string>; onprogress: (progress: any) => void };
-
 const isOver = (status: TaskStatus) => status === 'completed' || status === 'failed' || status === 'cancelled';
 
 export class Tasks {
     readonly all = new Store<TaskState[]>([]);
+    // Connections on which tasks were started, by task.
+    #sessions = new Map<string, Session>();
     // Input requests that the user has seen, by task and key.
     #asked = new Set<string>();
 
     constructor(readonly connection: Connection) {}
 
     // Calls a tool and asks for a task. Returns the result of the tool at the end of the task, or at once if the server made none.
-    async call(name: string, args: any, signal: AbortSignal, changed: (task: TaskState) => void, { headers, onprogress }: Extras): Promise<any> {
-        const { token, stop } = this.connection.rawProgress(onprogress);
-        try {
-            return await this.#call({ name, arguments: args, _meta: { progressToken: token } }, signal, changed, headers);
-        } finally {
-            stop();
-        }
-    }
-
-    async #call(params: { name: string; [member: string]: unknown }, signal: AbortSignal, changed: (task: TaskState) => void, headers: Record<string, string>): Promise<any> {
-        const { connection } = this;
+    async call(params: { name: string; [member: string]: unknown }, signal: AbortSignal, changed: (task: TaskState) => void, headers: Record<string, string>): Promise<any> {
+        const session = this.connection.session();
         const { name } = params;
-        const wanted = connection.isModern ? {} : { task: {} };
-        const created = resultOf(await connection.rawRequest('tools/call', { ...params, ...wanted }, signal, headers));
-        const first = connection.isModern ? (created.resultType === 'task' ? created : undefined) : created.task;
+        const wanted = session.isModern ? {} : { task: {} };
+        const created = resultOf(await session.request('tools/call', { ...params, ...wanted }, signal, headers));
+        const first = session.isModern ? (created.resultType === 'task' ? created : undefined) : created.task;
         if (first === undefined) return created;
+        let last: TaskState;
         const note = (state: any) => {
-            const task: TaskState = { ...state, tool: name };
-            const others = this.all.value.filter(({ taskId }) => taskId !== task.taskId);
-            this.all.set([task, ...others]);
-            changed(task);
-            return task;
+            last = { ...state, tool: name };
+            const others = this.all.value.filter(({ taskId }) => taskId !== last.taskId);
+            this.all.set([last, ...others]);
+            changed(last);
+            return last;
         };
+        this.#sessions.set(first.taskId, session);
         note(first);
-        const cancel = () => void this.cancel(first.taskId);
-        signal.addEventListener('abort', cancel);
         // Questions of the task go away when it is over.
         const over = new AbortController();
+        const followed = session.isModern ? this.#follow(session, first, note, over.signal) : this.#wait(session, first, note);
+        followed.catch(() => {
+            if (!isOver(last.status)) note({ ...last, isLost: true });
+        });
+        // The call ends as soon as the user cancels it. A server may need a while to cancel the task, or complete it, so the list follows it.
+        let cancel = () => {};
+        const cancelled = new Promise<never>((_, reject) => {
+            cancel = () => {
+                void this.cancel(first.taskId);
+                reject(signal.reason);
+            };
+        });
+        signal.addEventListener('abort', cancel, { once: true });
         try {
-            return connection.isModern ? await this.#follow(first, note, over.signal) : await this.#wait(first, note);
+            return await Promise.race([followed, cancelled]);
         } finally {
             over.abort();
             signal.removeEventListener('abort', cancel);
@@ -71,41 +75,41 @@ export class Tasks {
 
     async cancel(taskId: string): Promise<void> {
         // The status shows whether the task has ended. The connection may be gone.
-        await this.connection.rawRequest('tasks/cancel', { taskId }).catch(() => {});
+        await this.#sessions.get(taskId)?.request('tasks/cancel', { taskId }).catch(() => {});
     }
 
     // Asks for the task until it is over, and answers its input requests (2026-07-28).
-    async #follow(task: TaskState, note: (state: any) => TaskState, over: AbortSignal): Promise<any> {
+    async #follow(session: Session, task: TaskState, note: (state: any) => TaskState, over: AbortSignal): Promise<any> {
         for (;;) {
             await pause(task);
-            const state = resultOf(await this.connection.rawRequest('tasks/get', { taskId: task.taskId }));
+            const state = resultOf(await session.request('tasks/get', { taskId: task.taskId }));
             note(state);
             if (isOver(state.status)) return outcome(state, state);
-            for (const [key, request] of Object.entries<any>(state.inputRequests ?? {})) this.#answer(task.taskId, key, request, over);
+            for (const [key, request] of Object.entries<any>(state.inputRequests ?? {})) this.#answer(session, task.taskId, key, request, over);
         }
     }
 
-    #answer(taskId: string, key: string, request: any, over: AbortSignal): void {
+    #answer(session: Session, taskId: string, key: string, request: any, over: AbortSignal): void {
         const name = `${taskId} ${key}`;
-        if (this.#asked.has(name)) return;
+        if (over.aborted || this.#asked.has(name)) return;
         this.#asked.add(name);
         const answered = this.connection.questions.ask(request.method, request.params, over);
-        answered.then((response) => this.connection.rawRequest('tasks/update', { taskId, inputResponses: { [key]: response } })).catch(() => {});
+        answered.then((response) => session.request('tasks/update', { taskId, inputResponses: { [key]: response } })).catch(() => {});
     }
 
     // Waits for the result, while the server asks its questions as requests of its own (2025-11-25).
-    async #wait(task: TaskState, note: (state: any) => TaskState): Promise<any> {
+    async #wait(session: Session, task: TaskState, note: (state: any) => TaskState): Promise<any> {
         let answer: Message | undefined;
-        const answered = this.connection.rawRequest('tasks/result', { taskId: task.taskId }).then((message) => {
+        const answered = session.request('tasks/result', { taskId: task.taskId }).then((message) => {
             answer = message;
         });
         // The loop may fail first.
         answered.catch(() => {});
         while (answer === undefined) {
-            note(resultOf(await this.connection.rawRequest('tasks/get', { taskId: task.taskId })));
+            note(resultOf(await session.request('tasks/get', { taskId: task.taskId })));
             await Promise.race([answered, pause(task)]);
         }
-        const end = note(resultOf(await this.connection.rawRequest('tasks/get', { taskId: task.taskId })));
+        const end = note(resultOf(await session.request('tasks/get', { taskId: task.taskId })));
         if (end.status === 'cancelled') throw new DOMException('The task was cancelled', 'AbortError');
         return resultOf(answer);
     }

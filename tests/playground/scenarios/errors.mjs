@@ -20,7 +20,13 @@ export default async function ({ page, open, run, result, main, button, complain
     assert.match(await result.innerText(), /name/);
     await open('/tool/no_such_tool');
     await main.getByText('The server does not offer').waitFor();
-    // A server that is away.
+    // A server that goes away, and is away.
+    await open('/tool/test_simple_text');
+    await page.route('**/mcp', (route) => route.abort());
+    await run('failed');
+    await result.getByText('The server cannot be reached').waitFor();
+    await result.getByText('Choose “Reconnect”').waitFor();
+    await page.unroute('**/mcp');
     await page.route('**/mcp', (route) => route.abort());
     await open('/', 'failed');
     await main.getByText('The server cannot be reached').waitFor();

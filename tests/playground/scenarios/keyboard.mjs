@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 
-export default async function ({ page, open, result, main }) {
+export default async function ({ page, open, result, main, dialog }) {
     await open();
     await page.keyboard.press('/');
     await page.keyboard.type('greet');
@@ -10,14 +10,49 @@ export default async function ({ page, open, result, main }) {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await main.getByRole('heading', { name: 'greet' }).waitFor();
+    const isFocused = (element) => element.evaluate((found) => found === document.activeElement);
+    // The chosen item has the focus, and not the list, which may be long.
+    assert.ok(await isFocused(main));
+    // From the search, Enter opens the first item that is found.
+    await page.keyboard.press('/');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('slow_compute');
+    await page.keyboard.press('Enter');
+    await main.getByRole('heading', { name: 'slow_compute' }).waitFor();
+    // The first field with a problem gets the focus.
+    await page.keyboard.press('Control+Enter');
+    await main.getByText('2 values do not fit the schema.').waitFor();
+    await main.getByRole('textbox', { name: 'seconds' }).and(page.locator(':focus')).waitFor();
+    await open('/tool/greet');
     // The skip link, the header and the list come before the form in the order of the page.
     await page.locator('.skip').focus();
     await page.keyboard.press('Enter');
     const name = main.getByRole('textbox', { name: 'name' });
     for (let presses = 0; presses < 4 && !(await name.evaluate((element) => element === document.activeElement)); presses += 1) await page.keyboard.press('Tab');
     await page.keyboard.type('Ada');
-    await page.keyboard.press('Control+Enter');
+    await page.keyboard.press('Enter');
     await result.getByText('Hello, Ada!').waitFor();
+    // Enter with Shift begins a line. From then on, Enter belongs to the text.
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.type('Bob');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Eve');
+    assert.equal(await name.inputValue(), 'Ada\nBob\nEve');
+    await page.keyboard.press('Control+Enter');
+    await result.getByText('Bob').waitFor();
+    // Several questions at once: each has its first field under the keyboard.
+    await open('/tool/multi_input');
+    await main.getByRole('checkbox', { name: 'Run as a task' }).check();
+    await page.keyboard.press('Control+Enter');
+    await dialog.getByText('Who is the first?').waitFor();
+    await page.keyboard.type('Ada');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Who is the second?').waitFor();
+    await dialog.getByRole('textbox').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('Bob');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.state-done').waitFor();
+    assert.match(await result.innerText(), /Ada[^]*Bob/);
     await open('/tool/slow_compute?args={"seconds":600,"label":"forever"}');
     await main.locator('button[type=submit]').focus();
     await page.keyboard.press('Enter');

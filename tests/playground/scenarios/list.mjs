@@ -9,9 +9,19 @@ export default async function ({ page, open, main }) {
     assert.match(await main.innerText(), /Every tool, resource and prompt here shows one part of the protocol/);
     const items = page.locator('.item');
     const all = await items.count();
+    // A link may lead to an item that is far down in the list.
+    await open('/prompt/test_prompt_with_image');
+    const chosen = await page.locator('.item[aria-current]').boundingBox();
+    assert.ok(chosen.y + chosen.height <= page.viewportSize().height, 'the chosen item is in view');
+    await open();
     await page.getByRole('searchbox', { name: 'Search' }).fill('greets SOMEBODY');
     await items.nth(1).waitFor({ state: 'detached' });
     assert.ok(all > 30);
+    // The first line of a description is a text without its marks.
+    await page.getByRole('searchbox', { name: 'Search' }).fill('subscribers of');
+    await page.getByText('Tells the subscribers of test://watched-resource', { exact: false }).waitFor();
+    await page.getByRole('searchbox', { name: 'Search' }).fill('greets SOMEBODY');
+    await items.nth(1).waitFor({ state: 'detached' });
     assert.match(await items.first().innerText(), /^greet\n/);
     await items.first().click();
     await main.getByRole('heading', { name: 'greet' }).waitFor();

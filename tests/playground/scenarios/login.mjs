@@ -2,11 +2,16 @@
 
 import assert from 'node:assert/strict';
 
-export default async function ({ page, open, run, result, main, button, field }) {
+export default async function ({ page, open, run, result, main, button, field, tab }) {
     await open('/tool/add_note?args={"text":"milk"}', 'login');
     assert.equal(await page.locator('.item').count(), 0);
     assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'MCP server');
+    // A token that the server refuses does not stand in the way of a login.
+    await main.getByLabel('access token').fill('wrong');
+    await button('Connect with the token').click();
+    await main.getByText('The server has refused the access token.').waitFor();
     await button('Log in').click();
+    await page.waitForURL((url) => !url.pathname.endsWith('/playground'));
     const password = page.locator('input[type=password]');
     await password.waitFor();
     assert.match(await page.content(), /mcp-runtime playground/);
@@ -26,4 +31,7 @@ export default async function ({ page, open, run, result, main, button, field })
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.locator('.status-login').waitFor();
     assert.equal(await page.locator('.item').count(), 0);
+    // The history has arguments, so it is for users who have logged in.
+    await tab(/^History/).click();
+    await page.getByText('No calls yet.').waitFor();
 }

@@ -14,6 +14,8 @@ export default async function ({ page, open, run, dialog, folder, tab, main, but
         assert.deepEqual(found, [], view);
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(overflow <= 0, `${view} is ${overflow} pixels too wide`);
+        const cut = await page.locator('.past button, .wire summary, .top').evaluateAll((all) => all.filter((element) => element.scrollWidth > element.clientWidth).map((element) => element.textContent));
+        assert.deepEqual(cut, [], `${view} cuts texts off`);
     };
     const views = {
         welcome: () => open('/'),
@@ -34,6 +36,12 @@ export default async function ({ page, open, run, dialog, folder, tab, main, but
         running: async () => {
             await open('/tool/wait_for_cancel');
             await run('running');
+        },
+        elsewhere: async () => {
+            await open('/tool/wait_for_cancel');
+            await run('running');
+            await page.evaluate(() => (location.hash = '#/tool/cities'));
+            await main.getByText('is still running').waitFor();
         },
         wire: async () => {
             await open('/tool/write_log');

@@ -18,6 +18,8 @@ export default async function ({ page, open, run, result, dialog, button }) {
         await button('Accept', dialog).click();
         await page.locator('.state-done').waitFor();
         assert.match(await result.innerText(), /Ada/);
+        // Progress is what the server has reported, and no count of its questions.
+        assert.equal(await result.getByRole('progressbar').count(), 0);
         await to('test_elicitation', '&args={"message":"Well?"}');
         await run('running');
         await button('Decline', dialog).click();

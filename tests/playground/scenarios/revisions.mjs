@@ -19,4 +19,17 @@ export default async function ({ page, open, run, result, main }) {
         await page.getByRole('button', { name: 'Clear' }).click();
         await page.locator('.tabs').getByRole('button', { name: /^Wire/ }).click();
     }
+    // A running call ends with its connection, also if the user chooses several times before there is a connection.
+    const items = await page.locator('.item').count();
+    for (const [first, second, last] of [['2025-11-25', '2024-11-05', '2026-07-28'], ['2024-11-05', '2026-07-28', '2025-06-18']]) {
+        await open('/tool/slow_compute?args={"seconds":600,"label":"forever"}');
+        await run('running');
+        for (const revision of [first, second, last]) await choice.selectOption(revision);
+        await page.locator(`.status-ready[title="Revision ${last}"]`).waitFor();
+        await page.locator('.state-cancelled').waitFor();
+        assert.equal(await page.locator('.item').count(), items);
+        await main.getByRole('textbox', { name: 'seconds' }).fill('0');
+        await run();
+        assert.match(await result.innerText(), /forever took 0 s/);
+    }
 }

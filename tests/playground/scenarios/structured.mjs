@@ -11,6 +11,21 @@ export default async function ({ page, open, run, result, main, button }) {
     await result.getByText('fits the output schema', { exact: true }).waitFor();
     await button('Tree', result).click();
     assert.match(await result.getByRole('group', { name: 'Structured content' }).innerText(), /cities: 4 items/);
+    // A table of many rows is drawn in steps.
+    const many = { cities: Array.from({ length: 1200 }, (_, number) => ({ name: `City ${number}`, people: number })) };
+    await page.route('**/mcp', (route) => {
+        const { id, method } = route.request().postDataJSON() ?? {};
+        const result = { resultType: 'complete', content: [], structuredContent: many };
+        return method === 'tools/call' ? route.fulfill({ json: { jsonrpc: '2.0', id, result } }) : route.continue();
+    });
+    await open('/tool/cities');
+    await run();
+    assert.equal(await table.getByRole('row').count(), 501);
+    await button('Show 500 more of 1200 rows', result).click();
+    await button('Show 200 more of 1200 rows', result).click();
+    await table.getByText('City 1199').waitFor();
+    assert.equal(await table.getByRole('row').count(), 1201);
+    await page.unroute('**/mcp');
     await open('/tool/broken_promise');
     await run();
     await result.getByText('does not fit the output schema').click();

@@ -2,7 +2,10 @@
 
 import assert from 'node:assert/strict';
 
-export default async function ({ page, open, run, result, dialog, button, main, tab }) {
+// Numbers of the messages that the wire shows, newest first.
+const numbers = (page, text) => page.locator('.wire > li', { hasText: text }).evaluateAll((entries) => entries.map((entry) => entry.value));
+
+export default async function ({ page, open, run, result, dialog, button, main, tab, field }) {
     for (const revision of ['2026-07-28', '2025-11-25']) {
         const asTask = async (tool, args) => {
             await open(`/tool/${tool}?revision=${revision}${args ? `&args=${JSON.stringify(args)}` : ''}`);
@@ -12,6 +15,12 @@ export default async function ({ page, open, run, result, dialog, button, main, 
         await run();
         await result.getByText('completed').waitFor();
         assert.match(await result.innerText(), /sum took 0\.3 s/);
+        // The wire has the answers of the requests that the client library does not send.
+        await tab(/^Wire/).click();
+        const answers = page.locator('.wire > li', { hasText: 'response' });
+        await answers.filter({ hasText: 'tools/call' }).waitFor();
+        await answers.filter({ hasText: 'tasks/get' }).first().waitFor();
+        await tab(/^Wire/).click();
         await asTask('confirm_delete', { filename: 'a.txt' });
         await run('running');
         await dialog.waitFor();
@@ -26,5 +35,42 @@ export default async function ({ page, open, run, result, dialog, button, main, 
         await row.getByRole('button', { name: 'Cancel' }).click();
         await page.locator('.state-cancelled').waitFor();
         await page.locator('.panel').getByRole('row', { name: /slow_compute cancelled/ }).waitFor();
+        // The user does not wait until the server has cancelled the task, and may run the next one. The list follows the first.
+        await page.route('**/mcp', async (route) => {
+            const { method } = route.request().postDataJSON() ?? {};
+            if (method === 'tasks/cancel') await held;
+            await route.continue();
+        });
+        let release;
+        const held = new Promise((resolve) => (release = resolve));
+        await page.locator('article button[type=submit]').click();
+        await result.getByText('working').waitFor();
+        await page.keyboard.press('Escape');
+        await page.locator('.state-cancelled').waitFor();
+        await field('label').fill('next');
+        await field('seconds').fill('0.5');
+        await run('running');
+        release();
+        await page.locator('.state-done').waitFor();
+        assert.match(await result.innerText(), /next took 0\.5 s/);
+        await page.locator('.panel').getByRole('row', { name: /slow_compute cancelled/ }).nth(1).waitFor();
+        await page.unroute('**/mcp');
     }
+    // A task of a connection that has ended is asked for on no other connection.
+    await open('/tool/slow_compute?revision=2026-07-28&args={"seconds":600,"label":"forever"}');
+    await main.getByRole('checkbox', { name: 'Run as a task' }).check();
+    await run('running');
+    await result.getByText('working').waitFor();
+    const id = await result.locator('.task-line code').innerText();
+    await page.getByLabel('Revision').selectOption('2025-11-25');
+    await page.locator('.status-ready[title="Revision 2025-11-25"]').waitFor();
+    await page.locator('.state-cancelled').waitFor();
+    await tab(/^Tasks/).click();
+    await page.locator('.panel').getByRole('row', { name: new RegExp(id) }).getByText('The connection has ended').waitFor();
+    await tab(/^Wire/).click();
+    await page.getByLabel('Filter the messages').fill('initialize');
+    const [begun] = await numbers(page, 'request');
+    await page.getByLabel('Filter the messages').fill(id);
+    const asked = await numbers(page, 'tasks/');
+    assert.ok(asked.every((number) => number < begun), `${asked} are not before ${begun}`);
 }

@@ -48,6 +48,11 @@ export function SchemaForm({ schema, value, onChange, problems, showAll, complet
     );
 }
 
+// Moves the focus to the first field with a problem. The fields show their problems after the next drawing.
+export function focusProblem(form: HTMLFormElement | null): void {
+    setTimeout(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
+}
+
 type RawProps = { value: Draft; onChange: (value: Draft) => void; onBroken: (isBroken: boolean) => void; problems: Problems };
 
 function RawValue({ value, onChange, onBroken, problems }: RawProps) {

@@ -138,16 +138,22 @@ function TextInput({ id, shape, field, value, onChange, described, isInvalid, co
     const change = (text: string) => onChange(text === '' ? undefined : text);
     const common = { id, value: shown(value), 'aria-describedby': described, 'aria-invalid': isInvalid };
     if (completer) return <Suggested {...common} name={field.name} completer={completer} onText={change} />;
-    const isLong = schema.contentMediaType || (schema.maxLength ?? 0) > 200 || /\n/.test(common.value);
+    const isLong = schema.contentMediaType || (schema.maxLength ?? 0) > 200;
     if (isLong) return <textarea {...common} rows={4} onInput={(event) => change(event.currentTarget.value)} />;
     if (!schema.format) return <GrowingText {...common} onText={change} />;
     return <input {...common} type={INPUT_TYPES[schema.format] ?? 'text'} placeholder={exampleOf(schema)} onInput={(event) => change(event.currentTarget.value)} />;
 }
 
-// A line that grows as soon as its text has several lines. Enter with Shift begins a line.
+// A line that grows as soon as its text has several lines. In a single line, Enter sends the form, and Enter with Shift begins another line.
 function GrowingText({ onText, ...common }: { id: string; value: string; onText: (text: string) => void }) {
     const rows = Math.min(12, common.value.split('\n').length);
-    return <textarea {...common} class="line" rows={rows} onInput={(event) => onText(event.currentTarget.value)} />;
+    const onKeyDown = (event: KeyboardEvent) => {
+        const isPlain = event.key === 'Enter' && !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.isComposing;
+        if (!isPlain || rows > 1) return;
+        event.preventDefault();
+        (event.currentTarget as HTMLTextAreaElement).form?.requestSubmit();
+    };
+    return <textarea {...common} class="line" rows={rows} onInput={(event) => onText(event.currentTarget.value)} onKeyDown={onKeyDown} />;
 }
 
 function exampleOf(schema: Schema): string | undefined {
@@ -277,7 +283,7 @@ function BranchesInput({ branches, value, onChange, root, path, field, id, ...re
 function fits(value: Draft, schema: Schema, root: Schema): boolean {
     const shape = shapeOf(schema, root);
     if (shape.kind !== 'object') {
-        const type = Array.isArray(value) ? 'array' : typeof value;
+        const type = Array.isArray(value) ? 'array' : typeof value === 'bigint' ? 'number' : typeof value;
         return type === ({ text: 'string', flag: 'boolean', number: 'number', list: 'array', choices: 'array' } as Record<string, string>)[shape.kind];
     }
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;

@@ -10,11 +10,11 @@ import { Welcome } from './welcome.tsx';
 import { ActionsContext } from '../actions.ts';
 import { format, parse, type Place } from '../address.ts';
 import { Connection } from '../connection.ts';
-import type { Past } from '../history.ts';
-import { itemsOf } from '../items.ts';
+import { openHistory, type Past } from '../history.ts';
+import { itemsOf, type Item } from '../items.ts';
 import { Panel } from '../panel/panel.tsx';
 import type { Choice } from '../revision.ts';
-import { Runs } from '../runs.ts';
+import { Runs, type Run } from '../runs.ts';
 import { useStore } from '../store.ts';
 import { Tasks } from '../tasks.ts';
 
@@ -30,6 +30,11 @@ export function App() {
     const offer = useStore(connection.offer);
     const items = useMemo(() => itemsOf(offer), [offer]);
     const main = useRef<HTMLElement>(null);
+    const server = offer.server?.name;
+    const isLogin = offer.status === 'login';
+    useEffect(() => {
+        if (server !== undefined || isLogin) openHistory(server);
+    }, [server, isLogin]);
 
     const connect = (choice: Choice) => connection.connect(choice);
     const revision = useRef(place.revision);
@@ -79,6 +84,16 @@ export function App() {
     };
     const repeat = ({ kind, item, name, args }: Past) => go({ kind, name: item ?? name, args, revision: place.revision });
 
+    // Otherwise the form would be as many presses of Tab away as there are items below the chosen item.
+    const choose = ({ kind, id }: Item) => {
+        go({ kind, name: id, revision: place.revision });
+        main.current?.focus();
+    };
+    const showRun = ({ kind, item, args }: Run) => {
+        go({ kind, name: item, args, revision: place.revision });
+        main.current?.focus();
+    };
+
     const item = items.find(({ kind, id }) => kind === place.kind && id === place.name);
     const shown = item ?? (place.kind === 'resource' && place.name ? { kind: 'resource' as const, id: place.name, name: place.name, title: place.name, hints: [] } : undefined);
     return (
@@ -88,11 +103,11 @@ export function App() {
             </a>
             <Header connection={connection} revision={place.revision} onRevision={changeRevision} />
             <div class="columns">
-                <Sidebar items={items} status={offer.status} chosen={place} onChoose={({ kind, id }) => go({ kind, name: id, revision: place.revision })} />
+                <Sidebar items={items} status={offer.status} chosen={place} onChoose={choose} />
                 <main id="main" ref={main} tabIndex={-1}>
                     {shown && offer.status === 'ready' ? (
                         <Boundary key={`${shown.kind} ${shown.id} ${formKey}`} about="This item">
-                            <ItemPage item={shown} connection={connection} runs={runs} args={place.args} onArgs={(args) => write({ ...place, args })} />
+                            <ItemPage item={shown} connection={connection} runs={runs} args={place.args} onArgs={(args) => write({ ...place, args })} onShow={showRun} />
                         </Boundary>
                     ) : (
                         <Welcome connection={connection} missing={offer.status === 'ready' ? place.name : undefined} count={items.length} onConnect={() => void connect(place.revision)} onLogin={() => void connection.logIn(place.revision)} onToken={(token) => (connection.login.enterToken(token), void connect(place.revision))} />

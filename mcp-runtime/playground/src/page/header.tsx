@@ -57,7 +57,7 @@ export function Header({ connection, revision, onRevision }: Props) {
     );
 }
 
-const THEMES = { system: 'System colours', light: 'Light', dark: 'Dark' };
+const THEMES = { system: 'System', light: 'Light', dark: 'Dark' };
 type ThemeName = keyof typeof THEMES;
 const KEY = 'mcp-playground theme';
 
@@ -68,10 +68,13 @@ function Theme() {
         document.documentElement.dataset.theme = theme;
     }, [theme]);
     return (
-        <select aria-label="Colours" value={theme} onChange={(event) => setTheme(event.currentTarget.value as ThemeName)}>
-            {Object.entries(THEMES).map(([name, label]) => (
-                <option value={name}>{label}</option>
-            ))}
-        </select>
+        <label class="inline">
+            <span class="quiet">Colours</span>
+            <select aria-label="Colours" value={theme} onChange={(event) => setTheme(event.currentTarget.value as ThemeName)}>
+                {Object.entries(THEMES).map(([name, label]) => (
+                    <option value={name}>{label}</option>
+                ))}
+            </select>
+        </label>
     );
 }

@@ -1,28 +1,29 @@
 // A tool, resource, template or prompt: what it is, its form, and the result of the last run.
 
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Boundary } from './boundary.tsx';
 import type { Connection } from '../connection.ts';
 import { TASKS } from '../connection.ts';
-import { SchemaForm } from '../form/schema_form.tsx';
+import { focusProblem, SchemaForm } from '../form/schema_form.tsx';
 import { expanded, type Item } from '../items.ts';
 import { Markdown } from '../markdown.tsx';
 import { ResultView } from '../result/result_view.tsx';
-import type { Runs } from '../runs.ts';
+import type { Run, Runs } from '../runs.ts';
 import { problemsOf } from '../schema/check.ts';
 import { initialDraft, type Draft } from '../schema/draft.ts';
 import { useStore } from '../store.ts';
 import { bytes } from '../words.ts';
 
-type Props = { item: Item; connection: Connection; runs: Runs; args: Draft; onArgs: (args: Draft) => void };
+type Props = { item: Item; connection: Connection; runs: Runs; args: Draft; onArgs: (args: Draft) => void; onShow: (run: Run) => void };
 
 const VERBS = { tool: 'Run', resource: 'Read', template: 'Read', prompt: 'Get' };
 
-export function ItemPage({ item, connection, runs, args, onArgs }: Props) {
+export function ItemPage({ item, connection, runs, args, onArgs, onShow }: Props) {
     const { kind, id, schema } = item;
     const { capabilities } = useStore(connection.offer);
     const run = useStore(runs.current);
     const [value, setValue] = useState<Draft>(() => args ?? (schema && initialDraft(schema, schema, true)));
+    const form = useRef<HTMLFormElement>(null);
     const [isTried, setTried] = useState(false);
     const [isBroken, setBroken] = useState(false);
     const mayBeTask = connection.isModern ? TASKS in ((capabilities as any).extensions ?? {}) : item.taskSupport === 'optional' || item.taskSupport === 'required';
@@ -34,19 +35,26 @@ export function ItemPage({ item, connection, runs, args, onArgs }: Props) {
     };
     const target = kind === 'template' ? expanded(id, (value ?? {}) as Record<string, string>) : id;
     const isRunning = run?.state === 'running';
+    const isOwn = run !== undefined && run.kind === kind && run.name === target;
     const isHeld = isBroken || (problems.size > 0 && !isTried);
     const submit = () => {
         if (isRunning || isBroken) return;
         setTried(true);
-        if (isHeld) return;
+        if (isHeld) return focusProblem(form.current);
         void runs.start({ kind, item: id, name: target, args: value, asTask: kind === 'tool' && mayBeTask && asTask, schema: schema ?? {} });
     };
-    const onKeyDown = (event: KeyboardEvent) => {
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+    const latest = useRef(submit);
+    latest.current = submit;
+    // Ctrl Enter works wherever the focus is, too.
+    useEffect(() => {
+        const start = (event: KeyboardEvent) => {
+            if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || document.querySelector('dialog[open]')) return;
             event.preventDefault();
-            submit();
-        }
-    };
+            latest.current();
+        };
+        addEventListener('keydown', start);
+        return () => removeEventListener('keydown', start);
+    }, []);
     // Escape works wherever the focus is. A dialog and open suggestions take it first.
     useEffect(() => {
         if (!isRunning) return;
@@ -64,7 +72,7 @@ export function ItemPage({ item, connection, runs, args, onArgs }: Props) {
     const canComplete = (kind === 'prompt' || kind === 'template') && capabilities.completions !== undefined;
     const verb = problems.size > 0 && isTried && !isBroken ? `${VERBS[kind]} anyway` : VERBS[kind];
     return (
-        <article onKeyDown={onKeyDown}>
+        <article>
             <header class="item-head">
                 <p class="kind">{kind}</p>
                 <h2>
@@ -85,6 +93,7 @@ export function ItemPage({ item, connection, runs, args, onArgs }: Props) {
                 {item.description && <Markdown text={item.description} />}
             </header>
             <form
+                ref={form}
                 noValidate
                 onSubmit={(event) => {
                     event.preventDefault();
@@ -98,7 +107,7 @@ export function ItemPage({ item, connection, runs, args, onArgs }: Props) {
                     </button>
                     <kbd class="quiet">Ctrl Enter</kbd>
                     {kind === 'tool' && mayBeTask && (
-                        <label class="inline">
+                        <label class="inline" title="Asks the server for a task. A tool that never runs as a task answers as always.">
                             <input type="checkbox" checked={asTask} onChange={(event) => setAsTask(event.currentTarget.checked)} /> Run as a task
                         </label>
                     )}
@@ -111,7 +120,20 @@ export function ItemPage({ item, connection, runs, args, onArgs }: Props) {
                     )}
                 </div>
             </form>
-            {run && run.kind === kind && run.name === target && (
+            {isRunning && !isOwn && (
+                <p class="notice elsewhere">
+                    <span>
+                        <code>{run.name}</code> is still running. A new call can begin when it has ended.
+                    </span>
+                    <button type="button" class="small" onClick={() => onShow(run)}>
+                        Show it
+                    </button>
+                    <button type="button" class="small" onClick={() => runs.cancel()}>
+                        Cancel it
+                    </button>
+                </p>
+            )}
+            {isOwn && (
                 <Boundary key={run.number} about="This result">
                     <ResultView run={run} outputSchema={item.outputSchema} onCancel={() => runs.cancel()} />
                 </Boundary>

@@ -1,7 +1,7 @@
 // The question of the server that waits longest, in a dialog.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { SchemaForm } from '../form/schema_form.tsx';
+import { focusProblem, SchemaForm } from '../form/schema_form.tsx';
 import { Link, Markdown } from '../markdown.tsx';
 import { savedRoots, saveRoots, type Question, type Questions } from '../questions.ts';
 import { ContentBlock } from '../result/content_block.tsx';
@@ -14,16 +14,22 @@ export function QuestionDialog({ questions }: { questions: Questions }) {
     const dialog = useRef<HTMLDialogElement>(null);
     const question = open[0];
     useEffect(() => {
-        if (question && !dialog.current!.open) dialog.current!.showModal();
-        if (!question && dialog.current!.open) dialog.current!.close();
+        const { current } = dialog;
+        // The field that had the focus is gone if the dialog shows its next question.
+        if (question && current!.open) current!.querySelector<HTMLElement>('[autofocus], input, select, textarea, a, button')?.focus();
+        if (question && !current!.open) current!.showModal();
+        if (!question && current!.open) current!.close();
     }, [question]);
+    const onKeyDown = (event: KeyboardEvent) => {
+        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) dialog.current!.querySelector('form')?.requestSubmit();
+    };
     const cancel = (event: Event) => {
         event.preventDefault();
         if (question?.method === 'elicitation/create') question.answer({ action: 'cancel' });
         else question?.refuse(new Error('The user has closed the question'));
     };
     return (
-        <dialog ref={dialog} aria-labelledby="question" onCancel={cancel}>
+        <dialog ref={dialog} aria-labelledby="question" onCancel={cancel} onKeyDown={onKeyDown}>
             {question && <Body key={question.number} question={question} />}
             {open.length > 1 && <p class="quiet">{open.length - 1} more to answer after this.</p>}
         </dialog>
@@ -43,16 +49,19 @@ function Body({ question }: { question: Question }) {
 
 function Form({ question: { params, answer } }: { question: Question }) {
     const schema = params.requestedSchema ?? { type: 'object', properties: {} };
+    const form = useRef<HTMLFormElement>(null);
     const [value, setValue] = useState<Draft>(() => initialDraft(schema, schema, true));
     const [isTried, setTried] = useState(false);
-    const problems = problemsOf(value, schema);
+    // The client library checks the answer, and knows numbers only.
+    const problems = problemsOf(value, schema, false);
     const send = (event: Event) => {
         event.preventDefault();
         setTried(true);
         if (!problems.size) answer({ action: 'accept', content: value });
+        else focusProblem(form.current);
     };
     return (
-        <form noValidate onSubmit={send}>
+        <form noValidate ref={form} onSubmit={send}>
             <p class="kind">The server asks</p>
             <h2 id="question">{params.message}</h2>
             <SchemaForm schema={schema} value={value} onChange={setValue} problems={problems} showAll={isTried} />
@@ -69,7 +78,7 @@ function Page({ question: { params, answer } }: { question: Question }) {
             <p class="uri">
                 <Link url={params.url}>{params.url}</Link>
             </p>
-            <p class="quiet">Open it only if you trust the host. What you enter there does not pass through this page.</p>
+            <p class="quiet">Open the page yourself if you trust the host, and then accept. What you enter there does not pass through the playground.</p>
             <Decision answer={answer} accept={() => answer({ action: 'accept' })} />
         </div>
     );
@@ -101,7 +110,7 @@ function Sampling({ question: { params, answer, refuse } }: { question: Question
             ))}
             <div class="field">
                 <label for="sampled">Answer of the model</label>
-                <textarea id="sampled" rows={4} value={text} onInput={(event) => setText(event.currentTarget.value)} aria-describedby="sampled-limit" />
+                <textarea id="sampled" rows={4} autofocus value={text} onInput={(event) => setText(event.currentTarget.value)} aria-describedby="sampled-limit" />
                 <p class="quiet" id="sampled-limit">
                     {params.maxTokens !== undefined && `The server allows ${params.maxTokens} tokens.`}
                 </p>
@@ -145,10 +154,10 @@ function Decision({ answer, accept }: { answer: Question['answer']; accept?: () 
             <button type={accept ? 'button' : 'submit'} class="primary" onClick={accept}>
                 Accept
             </button>
-            <button type="button" onClick={() => answer({ action: 'decline' })}>
+            <button type="button" title="Tells the server that the user says no" onClick={() => answer({ action: 'decline' })}>
                 Decline
             </button>
-            <button type="button" onClick={() => answer({ action: 'cancel' })}>
+            <button type="button" title="Tells the server that the user has not decided, as Esc does" onClick={() => answer({ action: 'cancel' })}>
                 Cancel
             </button>
         </div>

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { KINDS, type ItemKind, type Place } from '../address.ts';
 import type { Status } from '../connection.ts';
 import { found, type Item } from '../items.ts';
+import { inline, plainText } from '../markdown_tree.ts';
 
 type Props = { items: Item[]; status: Status; chosen: Place; onChoose: (item: Item) => void };
 
@@ -36,6 +37,16 @@ export function Sidebar({ items, status, chosen, onChoose }: Props) {
         else buttons[Math.min(at, buttons.length - 1)]?.focus();
     };
     const shown = found(items, search);
+    const choose = (item: Item) => {
+        setOpen(false);
+        onChoose(item);
+    };
+    const onSearchKey = (event: KeyboardEvent) => {
+        const first = KINDS.flatMap((kind) => shown.filter((item) => item.kind === kind))[0];
+        if (event.key === 'Enter' && search && first) choose(first);
+    };
+    // A link or the history may have chosen an item that is far down.
+    useEffect(() => list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [chosen.kind, chosen.name, status]);
     return (
         <nav class={`sidebar ${isOpen ? 'open' : ''}`} aria-label="Items of the server" onKeyDown={onKeyDown}>
             <button type="button" class="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
@@ -45,7 +56,7 @@ export function Sidebar({ items, status, chosen, onChoose }: Props) {
                 <label class="hidden" for="search">
                     Search
                 </label>
-                <input id="search" ref={field} type="search" placeholder="Search (press /)" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
+                <input id="search" ref={field} type="search" placeholder="Search (press /)" value={search} onInput={(event) => setSearch(event.currentTarget.value)} onKeyDown={onSearchKey} />
             </div>
             <div class="list" ref={list}>
                 {KINDS.map((kind) => {
@@ -59,7 +70,7 @@ export function Sidebar({ items, status, chosen, onChoose }: Props) {
                             <ul>
                                 {group.map((item) => (
                                     <li>
-                                        <Entry item={item} isChosen={chosen.kind === kind && chosen.name === item.id} onChoose={() => (setOpen(false), onChoose(item))} />
+                                        <Entry item={item} isChosen={chosen.kind === kind && chosen.name === item.id} onChoose={() => choose(item)} />
                                     </li>
                                 ))}
                             </ul>
@@ -73,7 +84,7 @@ export function Sidebar({ items, status, chosen, onChoose }: Props) {
 }
 
 function Entry({ item, isChosen, onChoose }: { item: Item; isChosen: boolean; onChoose: () => void }) {
-    const first = item.description?.split('\n', 1)[0];
+    const first = plainText(inline(item.description?.split('\n', 1)[0] ?? ''));
     return (
         <button type="button" class="item" aria-current={isChosen ? 'page' : undefined} onClick={onChoose}>
             {item.icon && <img class="icon" src={item.icon} alt="" />}

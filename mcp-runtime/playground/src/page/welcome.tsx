@@ -15,6 +15,11 @@ export function Welcome({ connection, missing, count, onConnect, onLogin, onToke
         return (
             <div class="welcome">
                 <h2>This server needs a login</h2>
+                {problem && (
+                    <p class="notice notice-error" role="alert">
+                        {problem}
+                    </p>
+                )}
                 <p>
                     The page of the server’s authorization server opens in this tab, and leads back to the playground. The access token stays in this tab, and is gone when the tab is closed.
                 </p>
@@ -66,15 +71,16 @@ export function Welcome({ connection, missing, count, onConnect, onLogin, onToke
             <h3>Keys</h3>
             <ul class="keys">
                 <li>
-                    <kbd>/</kbd> searches, and the arrow keys walk through the items
+                    <kbd>/</kbd> searches, <kbd>Enter</kbd> opens the first item, and the arrow keys walk through the items
                 </li>
                 <li>
-                    <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the item from any field
+                    <kbd>Ctrl</kbd> <kbd>Enter</kbd> runs the chosen item
                 </li>
                 <li>
                     <kbd>Esc</kbd> closes suggestions, or cancels a running call
                 </li>
             </ul>
+            <p class="quiet">The address of this page contains the item and the values of its form, so a link to it shares a call.</p>
         </div>
     );
 }

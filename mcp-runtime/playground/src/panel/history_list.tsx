@@ -1,16 +1,20 @@
 // Calls of earlier. Each leads back to its form.
 
+import { ENDPOINT } from '../endpoint.ts';
 import { forgetAll, past, type Past } from '../history.ts';
 import { useStore } from '../store.ts';
 import { duration } from '../words.ts';
 
+// The storage of a browser belongs to an address with its port.
+const WHERE = `Kept in this browser with the arguments, for this server at ${ENDPOINT.host}. At another port, the history is another one.`;
+
 export function HistoryList({ onRepeat }: { onRepeat: (call: Past) => void }) {
     const calls = useStore(past);
-    if (!calls.length) return <p class="quiet">No calls yet. They are kept in this browser only.</p>;
+    if (!calls.length) return <p class="quiet">No calls yet. {WHERE}</p>;
     return (
         <>
             <div class="toolbar">
-                <span class="quiet">Kept in this browser only, with the arguments.</span>
+                <span class="quiet">{WHERE}</span>
                 <button type="button" class="small" onClick={forgetAll}>
                     Clear
                 </button>

@@ -15,18 +15,18 @@ export function TaskList({ tasks }: { tasks: Tasks }) {
                     </tr>
                 </thead>
                 <tbody>
-                    {all.map(({ taskId, tool, status, statusMessage }) => (
+                    {all.map(({ taskId, tool, status, statusMessage, isLost }) => (
                         <tr key={taskId}>
                             <td>{tool}</td>
                             <td>
                                 <span class={`badge task-${status}`}>{status.replace('_', ' ')}</span>
                             </td>
-                            <td>{statusMessage}</td>
+                            <td>{isLost ? 'The connection has ended, so the status may be old.' : statusMessage}</td>
                             <td>
                                 <code>{taskId}</code>
                             </td>
                             <td>
-                                {(status === 'working' || status === 'input_required') && (
+                                {(status === 'working' || status === 'input_required') && !isLost && (
                                     <button type="button" class="small" onClick={() => void tasks.cancel(taskId)}>
                                         Cancel
                                     </button>

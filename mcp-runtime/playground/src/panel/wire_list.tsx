@@ -37,11 +37,11 @@ export function WireList({ wire }: { wire: Wire }) {
 }
 
 function Entry({ entry }: { entry: WireEntry }) {
-    const { direction, kind, method, message, elapsed, size, http } = entry;
+    const { number, direction, kind, method, message, elapsed, size, http } = entry;
     const [isOpen, setOpen] = useState(false);
     const subject = message.params?.name ?? message.params?.uri ?? message.error?.message ?? '';
     return (
-        <li>
+        <li value={number}>
             <details onToggle={(event) => setOpen(event.currentTarget.open)}>
                 <summary>
                     <span class={`arrow arrow-${direction}`}>{direction === 'client' ? '→' : '←'}</span>

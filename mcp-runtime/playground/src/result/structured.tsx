@@ -52,7 +52,12 @@ export function tableOf(value: Json): Rows | undefined {
     return columns.length <= 20 ? { name: name!, rows, columns } : undefined;
 }
 
+// A browser needs seconds for a table of many thousand rows, so they come in steps.
+const STEP = 500;
+
 function Table({ rows: { name, rows, columns } }: { rows: Rows }) {
+    const [most, setMost] = useState(STEP);
+    const rest = rows.length - most;
     return (
         <div class="scroll" tabIndex={0} role="region" aria-label={name || 'Table of the result'}>
             <table>
@@ -65,15 +70,20 @@ function Table({ rows: { name, rows, columns } }: { rows: Rows }) {
                     </tr>
                 </thead>
                 <tbody>
-                    {rows.map((row) => (
+                    {rows.slice(0, most).map((row) => (
                         <tr>
                             {columns.map((column) => (
-                                <td class={typeof row[column] === 'number' ? 'number' : ''}>{column in row && <Leaf value={row[column]} />}</td>
+                                <td class={/^(number|bigint)$/.test(typeof row[column]) ? 'number' : ''}>{column in row && <Leaf value={row[column]} />}</td>
                             ))}
                         </tr>
                     ))}
                 </tbody>
             </table>
+            {rest > 0 && (
+                <button type="button" class="small" onClick={() => setMost(most + STEP)}>
+                    Show {Math.min(STEP, rest)} more of {rows.length} rows
+                </button>
+            )}
         </div>
     );
 }

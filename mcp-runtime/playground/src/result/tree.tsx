@@ -52,6 +52,6 @@ function Branch({ keyed, value, depth }: { keyed: ComponentChild; value: object;
 }
 
 export function Leaf({ value }: { value: Json }) {
-    const kind = value === null ? 'null' : typeof value;
+    const kind = value === null ? 'null' : typeof value === 'bigint' ? 'number' : typeof value;
     return <span class={`leaf-${kind}`}>{typeof value === 'string' ? value : JSON.stringify(value)}</span>;
 }

@@ -44,4 +44,7 @@ test('a whole number that the browser would change has a problem of its own', ()
     assert.match(problemsOf({ id: '9007199254740993' }, schema).get('/id')!, /9007199254740991/);
     assert.match(problemsOf({ id: '12x' }, schema).get('/id')!, /integer/);
     assert.equal(problemsOf({ name: '9007199254740993' }, schema).size, 0);
+    assert.equal(problemsOf({ id: 9007199254740993n }, schema).size, 0);
+    // The answer to a question passes through code that takes numbers only.
+    assert.match(problemsOf({ id: 9007199254740993n }, schema, false).get('/id')!, /limit is 9007199254740991/);
 });

@@ -1,7 +1,8 @@
 // Compares a value with its JSON Schema.
 
 import { Validator, type OutputUnit } from '@cfworker/json-schema';
-import { INEXACT, isInexact, type Draft } from './draft.ts';
+import { large, withNumbers } from '../exact.ts';
+import { isInexact, type Draft } from './draft.ts';
 import type { Schema } from './shape.ts';
 
 // Problems by the JSON Pointer of the value that has them. The empty pointer is the whole value.
@@ -10,12 +11,15 @@ export type Problems = Map<string, string>;
 // Keywords whose error only says that a part is wrong. The part has an error of its own.
 const OUTER = new Set(['properties', 'items', 'prefixItems', 'allOf', '$ref', '$dynamicRef', 'additionalProperties', 'patternProperties', 'if', 'dependentSchemas']);
 
-export function problemsOf(value: Draft, schema: Schema): Problems {
+const TOO_LARGE = 'The browser cannot send this whole number exactly here: its limit is 9007199254740991';
+
+// Compares a value with its schema. `mayBeLarge` says whether the receiver gets whole numbers above 2^53 with all digits.
+export function problemsOf(value: Draft, schema: Schema, mayBeLarge = true): Problems {
     const problems: Problems = new Map();
     let errors;
     try {
         const draft = String(schema.$schema ?? '').includes('draft-07') ? '7' : '2020-12';
-        ({ errors } = new Validator(schema, draft, false).validate(value ?? null));
+        ({ errors } = new Validator(schema, draft, false).validate(withNumbers(value ?? null, () => false)));
     } catch (error) {
         problems.set('', `The schema cannot be used: ${error instanceof Error ? error.message : error}`);
         return problems;
@@ -27,8 +31,9 @@ export function problemsOf(value: Draft, schema: Schema): Problems {
         if (missing !== undefined) pointer += `/${escape(missing)}`;
         const given = keyword === 'type' ? at(value, pointer) : undefined;
         const isLarge = typeof given === 'string' && isInexact(given) && /"(integer|number)"/.test(error);
-        problems.set(pointer, missing !== undefined ? 'Required' : isLarge ? INEXACT : plain(keyword, error));
+        problems.set(pointer, missing !== undefined ? 'Required' : isLarge ? TOO_LARGE : plain(keyword, error));
     }
+    if (!mayBeLarge) for (const pointer of large(value)) problems.set(pointer, TOO_LARGE);
     return problems;
 }
 

@@ -18,6 +18,11 @@ test('a form begins with the defaults and the objects that are required', () => 
     assert.deepEqual(initialDraft(schema, schema, true), { count: 3, address: { country: 'FI' }, tags: [], by: { by: 'post' } });
 });
 
+test('a default that has lost digits is left to the server', () => {
+    const schema = { type: 'object', properties: { id: { type: 'integer', default: 2 ** 60 }, count: { type: 'integer', default: 1 } } };
+    assert.deepEqual(initialDraft(schema, schema, true), { count: 1 });
+});
+
 test('a member that is undefined is left out', () => {
     assert.deepEqual(withMember({ a: 1, b: 2 }, 'a', undefined), { b: 2 });
     assert.deepEqual(withMember(undefined, 'a', 1), { a: 1 });
@@ -33,6 +38,8 @@ test('a text that is no number stays, so that the check can report it', () => {
     assert.equal(readNumber(''), undefined);
     assert.equal(readNumber('12x'), '12x');
     assert.equal(readNumber('9007199254740991'), 9007199254740991);
-    assert.equal(readNumber('9007199254740993'), '9007199254740993');
+    assert.equal(readNumber('9007199254740993'), 9007199254740993n);
+    assert.equal(readNumber('-9007199254740993'), -9007199254740993n);
+    assert.equal(readNumber('+9007199254740993'), 9007199254740993n);
     assert.equal(readNumber('1e300'), 1e300);
 });

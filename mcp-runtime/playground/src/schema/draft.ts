@@ -1,5 +1,6 @@
 // The value of a form while a user fills it in. A member that is `undefined` is not sent.
 
+import { IS_EXACT, isRounded } from '../exact.ts';
 import { fieldsOf, resolve, shapeOf, type Json, type Schema } from './shape.ts';
 
 export type Draft = Json | undefined;
@@ -7,7 +8,8 @@ export type Draft = Json | undefined;
 // The value that a form begins with: the defaults of the schema, and the objects that it requires.
 export function initialDraft(given: unknown, root: Schema, isRequired: boolean, depth = 0): Draft {
     const schema = resolve(given, root);
-    if (schema.default !== undefined) return schema.default;
+    // The library has rounded a default above 2^53. Without the member, the server uses its own default.
+    if (schema.default !== undefined && !isRounded(schema.default)) return schema.default;
     if (!isRequired || depth > 6) return undefined;
     const shape = shapeOf(schema, root);
     if (shape.isNullable) return undefined;
@@ -39,9 +41,6 @@ export function withoutItem(value: Draft, at: number): Draft {
     return Array.isArray(value) ? value.filter((_, other) => other !== at) : value;
 }
 
-// The problem of a number whose digits a browser would change. Integers above 2^53 are not exact.
-export const INEXACT = 'The browser cannot send this whole number exactly: its limit is 9007199254740991';
-
 export const isInexact = (text: string) => /^[+-]?\d+$/.test(text.trim()) && !Number.isSafeInteger(Number(text));
 
 // Reads the text of a number field. A text that is no exact number stays a text, so that the check can report it.
@@ -49,5 +48,6 @@ export function readNumber(text: string): Draft {
     const trimmed = text.trim();
     if (trimmed === '') return undefined;
     const number = Number(trimmed);
-    return Number.isFinite(number) && !isInexact(trimmed) ? number : text;
+    if (isInexact(trimmed)) return IS_EXACT ? BigInt(trimmed) : text;
+    return Number.isFinite(number) ? number : text;
 }

@@ -1,6 +1,6 @@
 // The kind of form field that fits a JSON Schema.
 
-export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+export type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json };
 export type Schema = { [keyword: string]: any };
 
 export type Choice = { value: Json; label: string };
