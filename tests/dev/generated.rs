@@ -7,6 +7,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
+use serde_json::Value;
 use support::{
     process::cargo,
     requirement::{Missing, output_of},
@@ -24,7 +25,7 @@ const SETTINGS: &str = "[net]\noffline = true\n\n[profile.dev]\ndebug = \"line-t
 pub(crate) struct Generated {
     name: &'static str,
     /// The new folder. It is also the home of the user.
-    home: PathBuf,
+    pub(crate) home: PathBuf,
     /// Folder of the crate.
     pub(crate) folder: PathBuf,
 }
@@ -79,7 +80,7 @@ impl Generated {
     }
 
     /// Returns the variables of the user, and those for the cargo of this test.
-    fn environment(&self) -> [(&'static str, PathBuf); 4] {
+    pub(crate) fn environment(&self) -> [(&'static str, PathBuf); 4] {
         let home = PathBuf::from(env::var_os("HOME").expect("a user has a home"));
         let folder = |variable, name| env::var_os(variable).map_or(home.join(name), PathBuf::from);
         let tools = Path::new(env!("CARGO")).parent().expect("cargo lies in a folder");
@@ -112,6 +113,18 @@ impl Generated {
     /// Path of the program, after it has been built.
     pub(crate) fn program(&self) -> PathBuf {
         target().join("debug").join(self.name)
+    }
+
+    /// Returns the command in the entry of this server in a configuration file below the new folder. `servers` is the pointer to all entries.
+    pub(crate) fn entry(&self, file: &str, servers: &str) -> Vec<String> {
+        let path = self.home.join(file);
+        let text = fs::read_to_string(path).unwrap_or_else(|why| panic!("{file}: {why}"));
+        let config: Value = serde_json::from_str(&text).expect("JSON");
+        let entry = config.pointer(&format!("{servers}/{}", self.name));
+        let entry = entry.unwrap_or_else(|| panic!("{text}"));
+        let arguments = entry["args"].as_array().into_iter().flatten();
+        let words = [&entry["command"]].into_iter().chain(arguments);
+        words.map(|word| word.as_str().expect("a text").to_owned()).collect()
     }
 }
 

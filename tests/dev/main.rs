@@ -11,4 +11,5 @@ mod programs;
 mod real;
 mod stdio;
 mod template;
+mod walk;
 mod workshop;

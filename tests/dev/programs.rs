@@ -64,6 +64,19 @@ pub(crate) fn chromium(scenario: &str, page: &str, sources: &Value) -> Result<()
     Ok(())
 }
 
+/// Lets the official tool for MCP bundles validate a bundle. Returns the folder into which the tool has unpacked the bundle.
+pub(crate) fn validated(bundle: &Path) -> Result<PathBuf, Missing> {
+    let package = include_str!("../stdio/publishing/package.json");
+    let lock = include_str!("../stdio/publishing/package-lock.json");
+    let node = Node::locked(&folder("publishing"), "mcpb-2.1.2", package, lock)?;
+    let tool = || node.run("node_modules/@anthropic-ai/mcpb/dist/cli/cli.js");
+    let unpacked = bundle.with_extension("unpacked");
+    output_of(tool().arg("unpack").arg(bundle).arg(&unpacked))?;
+    let said = output_of(tool().arg("validate").arg(&unpacked))?;
+    assert!(said.contains("Manifest schema validation passes!"), "{said}");
+    Ok(unpacked)
+}
+
 /// Returns the path of cargo-generate.
 pub(crate) fn cargo_generate() -> Result<PathBuf, Missing> {
     crates_io::program(&folder("template"), "cargo-generate", CARGO_GENERATE)
