@@ -1,16 +1,14 @@
-//! Lets a model look at a SQLite database, and change nothing: `cargo run -p example-database -- shop.db`.
+//! Lets a model look at a SQLite database, and change nothing: `cargo run -p example-database -- --file shop.db`.
 //!
-//! The file comes first, then a command such as `call tables`, or options such as `--http`. Each call opens a connection of its own, so
-//! calls do not wait for each other, and a call that is stopped disturbs no other call. `connection.rs` has the limits of a statement.
+//! The variable `DATABASE_FILE` may name the file instead. Each call opens a connection of its own, so calls do not wait for each other, and
+//! a call that is stopped disturbs no other call. `connection.rs` has the limits of a statement.
 
 mod connection;
 mod rows;
 mod schema;
 
 use std::{
-    env,
-    ffi::OsString,
-    path::{PathBuf, absolute},
+    path::{Path, PathBuf, absolute},
     time::Duration,
 };
 
@@ -20,8 +18,12 @@ use rusqlite::Connection;
 use schema::{Summary, Table};
 use tokio::task::spawn_blocking;
 
-/// Commands of every server. Some of them also work without a database.
-const COMMANDS: [&str; 7] = ["call", "check", "get", "help", "list", "read", "schema"];
+#[config]
+struct Config {
+    /// Database, which must exist
+    #[config(file)]
+    file: PathBuf,
+}
 
 /// Tables and views of the database.
 #[data]
@@ -145,12 +147,7 @@ impl Database {
 
 impl Database {
     /// Opens the database, and adds a resource for each of its tables, so that clients list them.
-    fn open(file: Option<OsString>, server: &Handle) -> Result<Self> {
-        let Some(file) = file else {
-            return Err(Error::msg(
-                "name the file of the database first, as in `database shop.db`",
-            ));
-        };
+    fn open(file: &Path, server: &Handle) -> Result<Self> {
         let file = absolute(file)?;
         if !file.is_file() {
             return Err(Error::msg(format!("there is no file `{}`", file.display())));
@@ -195,14 +192,8 @@ fn uri(table: &str) -> String {
 }
 
 fn main() -> Exit {
-    let mut arguments: Vec<OsString> = env::args_os().skip(1).collect();
-    let is_file = arguments
-        .first()
-        .map(|first| first.to_string_lossy())
-        .is_some_and(|first| !first.starts_with('-') && !COMMANDS.contains(&&*first));
-    let file = is_file.then(|| arguments.remove(0));
     server!(max_result = "1MB", instructions = "Look at the tables before you write a query.")
         .timeout(Duration::from_secs(10))
-        .setup(async move |server: Handle| Database::open(file, &server))
-        .run_from(arguments)
+        .setup(async |config: State<Config>, server: Handle| Database::open(&config.file, &server))
+        .run()
 }

@@ -1,13 +1,14 @@
-//! Serves the files of some directories and no other files: `FILES_ROOTS=~/notes:~/project cargo run -p example-files`.
+//! Serves the files of some directories and no other files: `cargo run -p example-files -- --root ~/notes --root ~/project`.
 //!
-//! Without the variable the only root is the working directory. A path begins with the name of its root: `notes/2026/may.md`. The operating
-//! system opens every path relative to its root. So neither `..` nor a symbolic link leads out of a root, even if the link changes between
-//! two steps.
+//! The variable `FILES_ROOT` may name the directories instead, with commas between them. Without both, the only root is the working
+//! directory. A path begins with the name of its root: `notes/2026/may.md`. The operating system opens every path relative to its root. So
+//! neither `..` nor a symbolic link leads out of a root, even if the link changes between two steps.
 
 use std::{
     collections::BTreeMap,
-    env, fs,
+    fs,
     io::{self, BufRead, BufReader, Read, Write},
+    path::PathBuf,
 };
 
 use cap_std::{
@@ -22,6 +23,13 @@ use similar::TextDiff;
 const LIMIT: usize = 1024 * 1024;
 /// Maximum number of results of a search.
 const MOST: usize = 200;
+
+#[config]
+struct Config {
+    /// Directory to serve; by default the working directory
+    #[config(directory)]
+    root: Vec<PathBuf>,
+}
 
 /// The directories that are served, by name.
 struct Roots(BTreeMap<String, Dir>);
@@ -212,10 +220,10 @@ impl Roots {
 }
 
 impl Roots {
-    fn open() -> Result<Self> {
-        let paths = env::var_os("FILES_ROOTS").unwrap_or_else(|| ".".into());
+    fn open(paths: &[PathBuf]) -> Result<Self> {
+        let working_directory = [PathBuf::from(".")];
         let mut roots = BTreeMap::new();
-        for path in env::split_paths(&paths) {
+        for path in if paths.is_empty() { &working_directory } else { paths } {
             let shown = path.display().to_string();
             let path = fs::canonicalize(path).map_err(|error| failed(&shown, error))?;
             let name = path.file_name().unwrap_or("root".as_ref()).to_string_lossy().into_owned();
@@ -312,5 +320,5 @@ fn failed(path: &str, error: io::Error) -> Error {
 }
 
 fn main() -> Exit {
-    server!().setup(async || Roots::open()).run()
+    server!().setup(async |config: State<Config>| Roots::open(&config.root)).run()
 }

@@ -22,7 +22,7 @@ fn answer(name: &str, method: &str) -> String {
     });
     let asked = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": { "_meta": meta } });
     let mut server = Command::new(example(name))
-        .env("FILES_ROOTS", env!("CARGO_TARGET_TMPDIR"))
+        .env("FILES_ROOT", env!("CARGO_TARGET_TMPDIR"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -1,10 +1,15 @@
-//! The command `dev` on real crates: a change of the sources reaches clients that stay connected, over stdio and over HTTP.
+//! The command `dev` on real crates: a change of the sources reaches clients that stay connected, over stdio and over HTTP. Crates of
+//! templates, which begin with this command.
 
 #![forbid(unsafe_code)]
 #![cfg(unix)]
 
 mod client;
+mod generated;
 mod http;
+mod programs;
 mod real;
 mod stdio;
+mod template;
+mod walk;
 mod workshop;

@@ -1,49 +1,15 @@
 //! Clients of other projects: the Python SDK, and the playground in Chromium.
 
-use std::{
-    io::Write as _,
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-};
+use std::env;
 
 use serde_json::{Value, json};
-use support::{
-    node::Node,
-    python::Python,
-    requirement::{Missing, output_of},
-};
+use support::requirement::Missing;
 
 use crate::{
     client::Client,
+    programs::{chromium, python},
     workshop::{BROKEN, DOUBLE, FEATURES, Workshop},
 };
-
-/// Folder of the programs that another suite has installed, or will use.
-fn folder(suite: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(suite)
-}
-
-fn suite(file: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(file)
-}
-
-/// Lets the client of the Python SDK carry out a plan, and returns its report. `server` is a command or a URL.
-fn python(era: &str, server: &[String], plan: &Value) -> Result<Value, Missing> {
-    let requirements = include_str!("../peers/requirements.txt");
-    let python = Python::installed(&folder("peers"), "python-2.3.0", requirements)?;
-    let mut command = python.run(suite("peers/python_peer.py"));
-    command.args(["--era", era, "--"]).args(server).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut client = command.spawn().expect("an installed interpreter starts");
-    let mut stdin = client.stdin.take().expect("stdin is piped");
-    stdin.write_all(plan.to_string().as_bytes()).expect("the client reads its plan");
-    drop(stdin);
-    let output = client.wait_with_output().expect("the client ends");
-    assert!(output.status.success(), "{}", output.status);
-    let report: Value = serde_json::from_slice(&output.stdout).expect("the report is JSON");
-    assert_eq!(report["complaints"], json!([]), "{report:#}");
-    assert_eq!(report["killed"], false, "`dev` did not end with its stdin: {report:#}");
-    Ok(report)
-}
 
 /// Adds a tool while the client of the Python SDK is connected, and checks what the client sees.
 fn check_python(
@@ -67,7 +33,7 @@ fn check_python(
             { "do": "tools" },
         ],
     });
-    let report = python(era, server, &plan)?;
+    let report = python(&env::temp_dir(), era, server, &plan)?;
     assert_eq!(report["protocol"], protocol);
     let steps = &report["steps"];
     let tools = |step: &Value| step["result"].as_array().map_or(0, Vec::len);
@@ -115,20 +81,6 @@ fn over_http_the_python_sdk_calls_a_tool_that_was_added_while_it_was_connected()
     }
 }
 
-/// Runs a scenario of the playground with the files of the crate that it saves.
-fn chromium(page: &str, files: &Value) -> Result<(), Missing> {
-    let package = include_str!("../../mcp-runtime/playground/package.json");
-    let lock = include_str!("../../mcp-runtime/playground/package-lock.json");
-    let node = Node::locked(&folder("playground"), "npm", package, lock)?;
-    output_of(Command::new("chromium").arg("--version"))?;
-    let mut command = node.run(suite("playground/run.mjs"));
-    command.args(["sources", page]).arg(&node.folder).env("SOURCES", files.to_string());
-    if let Err(why) = output_of(&mut command) {
-        panic!("{why}");
-    }
-    Ok(())
-}
-
 #[test]
 fn the_open_page_of_the_playground_follows_the_sources() {
     let workshop = Workshop::new("playground", "");
@@ -141,7 +93,7 @@ fn the_open_page_of_the_playground_follows_the_sources() {
         "double": text(DOUBLE),
         "broken": text(BROKEN),
     });
-    if let Err(missing) = chromium(&page, &files) {
+    if let Err(missing) = chromium("sources", &page, &files) {
         missing.skip();
     }
 }

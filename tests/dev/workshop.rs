@@ -194,30 +194,33 @@ impl Workshop {
 }
 
 /// Folder in which all tests build, so that the runtime is built once.
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("dev")
 }
 
 impl Drop for Workshop {
-    /// Removes what the builds of this crate have left. The crates of all tests together would take gigabytes.
     fn drop(&mut self) {
-        let names = [self.name.clone(), format!("{}-words", self.name)];
-        let names = names.map(|name| [name.replace('-', "_"), name]).concat();
-        let is_own = |file: &str| {
-            let file = file.strip_prefix("lib").unwrap_or(file);
-            let name = names.iter().find_map(|name| file.strip_prefix(&**name));
-            name.is_some_and(|rest| {
-                let hash = rest.trim_start_matches('-').split('.').next().unwrap_or_default();
-                hash.chars().all(|char| char.is_ascii_alphanumeric()) && !rest.starts_with('_')
-            })
-        };
-        for folder in ["", "deps", "incremental", ".fingerprint"] {
-            let folder = target().join("debug").join(folder);
-            for file in fs::read_dir(folder).into_iter().flatten().flatten() {
-                if file.file_name().to_str().is_some_and(is_own) {
-                    let _ =
-                        fs::remove_dir_all(file.path()).or_else(|_| fs::remove_file(file.path()));
-                }
+        remove_builds(&[self.name.clone(), format!("{}-words", self.name)]);
+    }
+}
+
+/// Removes what the builds of these packages have left. The crates of all tests together would take gigabytes.
+pub(crate) fn remove_builds(packages: &[String]) {
+    let names: Vec<_> =
+        packages.iter().flat_map(|name| [name.replace('-', "_"), name.clone()]).collect();
+    let is_own = |file: &str| {
+        let file = file.strip_prefix("lib").unwrap_or(file);
+        let name = names.iter().find_map(|name| file.strip_prefix(&**name));
+        name.is_some_and(|rest| {
+            let hash = rest.trim_start_matches('-').split('.').next().unwrap_or_default();
+            hash.chars().all(|char| char.is_ascii_alphanumeric()) && !rest.starts_with('_')
+        })
+    };
+    for folder in ["", "deps", "incremental", ".fingerprint"] {
+        let folder = target().join("debug").join(folder);
+        for file in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if file.file_name().to_str().is_some_and(is_own) {
+                let _ = fs::remove_dir_all(file.path()).or_else(|_| fs::remove_file(file.path()));
             }
         }
     }

@@ -39,7 +39,7 @@ impl Tree {
     fn serve(&self, program: &Path) -> Server {
         let root = self.path("");
         let root = root.to_str().expect("a path in UTF-8").trim_end_matches('/');
-        Server::start_program(program, &[("FILES_ROOTS", root)])
+        Server::start_program(program, &[("FILES_ROOT", root)])
     }
 }
 

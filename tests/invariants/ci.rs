@@ -10,7 +10,7 @@ use std::{
 use crate::sources::root;
 
 /// Programs that the script uses. With all of them present, it installs no packages.
-const TOOLS: [&str; 11] = [
+const TOOLS: [&str; 12] = [
     "caddy",
     "cargo",
     "chromium",
@@ -18,6 +18,7 @@ const TOOLS: [&str; 11] = [
     "nginx",
     "node",
     "npm",
+    "pkg-config",
     "python3",
     "redis-server",
     "rustup",

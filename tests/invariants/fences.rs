@@ -20,7 +20,7 @@ pub(crate) const UNTESTED: [(&str, &str, &str); 18] = [
         "bytes ─▶ transport ─▶ wire::parse ─▶ protocol::Peer (era, caller) ─▶ dispatch ─▶ the generated `call` ─▶ the author's function",
         "a picture",
     ),
-    ("mcp-runtime/docs/guide/07-configuration.md", "use clap::Parser;", FOLLOWED),
+    ("mcp-runtime/docs/guide/07-configuration.md", "use std::{", FOLLOWED),
     ("mcp-runtime/docs/guide/11-testing.md", "// src/tests.rs", FOLLOWED),
     (
         "mcp-runtime/docs/guide/12-contract.md",

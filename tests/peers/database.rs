@@ -5,7 +5,7 @@ use crate::{inspector, python, python::text, server::Server};
 
 fn database() -> Server {
     let server = Server::new("database");
-    let db = Connection::open(&server.arguments[0]).expect("the folder is writable");
+    let db = Connection::open(server.folder.join("shop.db")).expect("the folder is writable");
     db.execute_batch(
         "CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT DEFAULT 'Oslo');
          CREATE TABLE \"order/line\" (id, customer REFERENCES customer (id), total REAL);

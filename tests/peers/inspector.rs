@@ -45,7 +45,6 @@ impl Inspector {
     /// Returns the command that runs one method on a server.
     fn command(&self, server: &Server, address: &OsStr, era: &str, arguments: &[&str]) -> Command {
         let environment = server.environment().into_iter().filter(|_| !server.is_http());
-        let words = server.arguments.iter().filter(|_| !server.is_http());
         let environment = environment
             .flat_map(|(name, value)| ["-e".to_owned(), format!("{name}={}", value.display())]);
         let mut command = self.0.run(CLI);
@@ -53,7 +52,6 @@ impl Inspector {
             .arg("--cli")
             // The address comes before the options, because some options take every word that follows.
             .arg(address)
-            .args(words)
             .args(environment)
             .args(["--format", "json", "--protocol-era", era])
             .args(arguments)

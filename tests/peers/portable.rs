@@ -30,7 +30,6 @@ fn check_finds_no_unexpected_problem_in_an_example() {
     for name in examples() {
         let server = server(name);
         let output = Command::new(example(name))
-            .args(&server.arguments)
             .args(["check", "--strict"])
             .envs(server.environment())
             .output()

@@ -31,9 +31,6 @@ pub(crate) fn carry_out(server: &Server, era: &str, mut plan: Value) -> Result<V
         "sse" => command.args(["--era", "legacy", "--"]).arg(server.sse()),
         _ => command.args(["--era", era, "--"]).arg(server.address()),
     };
-    if !server.is_http() {
-        command.args(&server.arguments);
-    }
     Ok(report(&mut command, &plan, &format!("{}, Python, {era}", server.name)))
 }
 

@@ -30,11 +30,11 @@ impl Shop {
     /// Starts the example with a database that `sql` fills.
     fn open(sql: &str) -> Self {
         let files = Files::new("database");
-        let db = Connection::open(&files.arguments[0]).expect("the folder is writable");
+        let db = Connection::open(files.folder.join("shop.db")).expect("the folder is writable");
         db.execute_batch(sql).expect("the statements are right");
         drop(db);
         let mut command = Command::new(files.address());
-        command.args(&files.arguments);
+        command.envs(files.environment());
         Self { server: Server::start_as(prepared(command)), files }
     }
 
@@ -117,7 +117,7 @@ fn a_statement_that_writes_is_rejected() {
          CREATE VIRTUAL TABLE words USING fts5(text); INSERT INTO words VALUES ('hello');
          CREATE VIRTUAL TABLE place USING rtree(id, low, high); INSERT INTO place VALUES (1, 0, 1);",
     );
-    let file = shop.files.arguments[0].clone();
+    let file = shop.files.folder.join("shop.db").display().to_string();
     let before = fs::read(&file).expect("the file is there");
     let folder = shop.files.folder.display().to_string();
     for sql in [
@@ -329,13 +329,13 @@ fn run(arguments: &[&str]) -> Output {
 #[test]
 fn a_missing_database_is_named() {
     for (arguments, parts) in [
-        (&[][..], &["name the file", "`database shop.db`"][..]),
-        (&["call", "tables"], &["name the file"]),
-        (&["--http", "127.0.0.1:0"], &["name the file"]),
-        (&["shpo.db"], &["there is no file", "shpo.db"]),
-        (&["shpo.db", "call", "tables"], &["there is no file", "shpo.db"]),
-        (&["."], &["there is no file"]),
-        (&["text.db"], &["text.db", "file is not a database"]),
+        (&[][..], &["`file` at ", "`--file FILE`", "`DATABASE_FILE`"][..]),
+        (&["call", "tables"], &["`--file FILE`"]),
+        (&["--http", "127.0.0.1:0"], &["`--file FILE`"]),
+        (&["--file", "shpo.db"], &["there is no file", "shpo.db"]),
+        (&["--file", "shpo.db", "call", "tables"], &["there is no file", "shpo.db"]),
+        (&["--file=."], &["there is no file"]),
+        (&["--file=text.db"], &["text.db", "file is not a database"]),
     ] {
         let output = run(arguments);
         let stderr = String::from_utf8(output.stderr).expect("UTF-8");
@@ -346,7 +346,9 @@ fn a_missing_database_is_named() {
         }
         assert!(output.stdout.is_empty(), "{arguments:?}");
     }
-    for arguments in [&["list"][..], &["schema"], &["help"], &["--version"], &["shop.db", "list"]] {
+    for arguments in
+        [&["list"][..], &["schema"], &["help"], &["--version"], &["--file=shop.db", "list"]]
+    {
         let output = run(arguments);
         assert!(output.status.success() && !output.stdout.is_empty(), "{arguments:?}: {output:?}");
     }

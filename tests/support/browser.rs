@@ -15,6 +15,11 @@ pub struct Page {
 }
 
 impl Page {
+    /// Returns the status of the response.
+    pub fn status(&self) -> u16 {
+        self.head.status
+    }
+
     /// Returns the text after each `before`, up to the next double quote.
     fn values(&self, before: &str) -> Vec<&str> {
         self.text.split(before).skip(1).filter_map(|rest| rest.split('"').next()).collect()

@@ -5,6 +5,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
     process,
+    sync::{Mutex, PoisonError},
 };
 
 use crate::requirement::Missing;
@@ -12,6 +13,7 @@ use crate::requirement::Missing;
 /// Returns the folder in `parent` for the programs that `manifest` pins. Calls `fill` to fill the folder if no earlier run has filled it.
 ///
 /// The folder is filled under another name and renamed when complete, so that an interrupted or concurrent run cannot leave it incomplete.
+/// The tests of one process wait for each other, so that each folder is filled once.
 ///
 /// # Errors
 ///
@@ -22,6 +24,8 @@ pub fn installed(
     manifest: &str,
     fill: impl FnOnce(&Path) -> Result<(), Missing>,
 ) -> Result<PathBuf, Missing> {
+    static FILLING: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = FILLING.lock().unwrap_or_else(PoisonError::into_inner);
     let failed = |error| Missing::new(format!("installing {name}: {error}"));
     let mut hasher = DefaultHasher::new();
     manifest.hash(&mut hasher);

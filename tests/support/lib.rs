@@ -9,7 +9,7 @@
 //! - [`http`]: recorded conversations over HTTP, and a client that can send any bytes.
 //! - [`server`]: a server for clients that are processes of their own.
 //! - [`slow`]: a slow network between two programs.
-//! - [`install`], [`node`]: third-party programs, which are installed into `target` at pinned versions.
+//! - [`install`], [`node`], [`crates_io`]: third-party programs, which are installed into `target` at pinned versions.
 //! - [`process`]: servers and clients as processes that end with the test.
 //! - [`proxy`]: passes requests to several servers in turn.
 //! - [`python`]: programs from PyPI.
@@ -22,6 +22,7 @@ pub mod browser;
 pub mod clock;
 #[cfg(unix)]
 pub mod cluster;
+pub mod crates_io;
 pub mod examples;
 pub mod http;
 pub mod install;

@@ -27,8 +27,6 @@ pub struct Server {
     program: &'static Path,
     /// Folder of the server: empty at first, and removed with the value.
     pub folder: PathBuf,
-    /// Arguments of the process: the file of `database`. The file has no tables.
-    pub arguments: Vec<String>,
     /// URL of a server over HTTP. `None` over stdio, where each client starts a process of its own.
     url: Option<String>,
     process: Option<HttpServer>,
@@ -59,16 +57,13 @@ impl Server {
         let folder = format!("{test}-{name}-{}-{number}", process::id());
         let folder = target().join("tmp").join(folder);
         fs::create_dir_all(&folder).expect("target is writable");
-        let mut arguments = Vec::new();
         if name == "database" {
-            let file = folder.join("shop.db");
             // SQLite opens an empty file as an empty database.
-            fs::write(&file, "").expect("target is writable");
-            arguments.push(file.into_os_string().into_string().expect("a path in UTF-8"));
+            fs::write(folder.join("shop.db"), "").expect("target is writable");
         }
         // Nothing listens at the port 9.
         let tracker = "http://127.0.0.1:9".to_owned();
-        Self { name, program, folder, arguments, url: None, process: None, tracker }
+        Self { name, program, folder, url: None, process: None, tracker }
     }
 
     /// Starts the example of this name as one process for all clients, over HTTP and over HTTP+SSE.
@@ -86,7 +81,7 @@ impl Server {
     ///
     /// When the process does not start.
     pub fn served(mut self) -> Self {
-        let http = HttpServer::start(self.program, &self.options(), &self.environment());
+        let http = HttpServer::start(self.program, &["--legacy-sse"], &self.environment());
         self.url = Some(http.url.clone());
         self.process = Some(http);
         self
@@ -101,13 +96,8 @@ impl Server {
         let address = self.socket();
         self.process = None;
         let environment = self.environment();
-        let again = HttpServer::start_at(address, self.program, &self.options(), &environment);
+        let again = HttpServer::start_at(address, self.program, &["--legacy-sse"], &environment);
         self.process = Some(again);
-    }
-
-    /// Returns the arguments of a process that serves over HTTP and HTTP+SSE.
-    fn options(&self) -> Vec<&str> {
-        self.arguments.iter().map(String::as_str).chain(["--legacy-sse"]).collect()
     }
 
     /// Sets another address to which clients connect, such as that of a proxy in front of the server.
@@ -153,15 +143,16 @@ impl Server {
         self
     }
 
-    /// Environment of the process: the database of `memory`, the root `tree` of `files`, the passwords of `notes`, and the API key and the
-    /// tracker of `issues`.
-    pub fn environment(&self) -> [(&'static str, PathBuf); 6] {
+    /// Environment of the process: the databases of `memory` and of `database`, the root `tree` of `files`, the passwords of `notes`, and the
+    /// API key and the tracker of `issues`. The file of `database` has no tables.
+    pub fn environment(&self) -> [(&'static str, PathBuf); 7] {
         let [(_, ada), (_, bob)] = PASSWORDS;
         [
             ("ISSUES_KEY", API_KEY.into()),
             ("ISSUES_URL", self.tracker.clone().into()),
+            ("DATABASE_FILE", self.folder.join("shop.db")),
             ("MEMORY_DB", self.folder.join("memory.db")),
-            ("FILES_ROOTS", self.folder.join("tree")),
+            ("FILES_ROOT", self.folder.join("tree")),
             ("NOTES_ADA", ada.into()),
             ("NOTES_BOB", bob.into()),
         ]

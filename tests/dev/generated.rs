@@ -1,0 +1,142 @@
+//! Crate that cargo-generate makes of a template of `examples/template`, in a new folder.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{self, Command},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use serde_json::Value;
+use support::{
+    process::cargo,
+    requirement::{Missing, output_of},
+};
+
+use crate::{
+    programs::cargo_generate,
+    workshop::{remove_builds, target},
+};
+
+/// Settings of cargo for everything below the new folder: those of the other crates of this suite, so that the runtime is built once.
+const SETTINGS: &str = "[net]\noffline = true\n\n[profile.dev]\ndebug = \"line-tables-only\"\n\n[profile.dev.package.\"*\"]\nincremental = false\n";
+
+/// Crate of an author, in a folder that contains nothing else at first.
+pub(crate) struct Generated {
+    name: &'static str,
+    /// The new folder. It is also the home of the user.
+    pub(crate) home: PathBuf,
+    /// Folder of the crate.
+    pub(crate) folder: PathBuf,
+}
+
+impl Generated {
+    /// Generates a crate that uses the sources of this repository.
+    pub(crate) fn new(template: &str, name: &'static str) -> Result<Self, Missing> {
+        let generated = Self::from_source(template, name, &repository().display().to_string())?;
+        // The same versions as in the workspace, because the registry may be out of reach.
+        fs::copy(repository().join("Cargo.lock"), generated.folder.join("Cargo.lock"))
+            .expect("the workspace is locked");
+        Ok(generated)
+    }
+
+    /// Generates a crate. `source` is the answer to the question about the source of mcp-runtime.
+    pub(crate) fn from_source(
+        template: &str,
+        name: &'static str,
+        source: &str,
+    ) -> Result<Self, Missing> {
+        static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+        let program = cargo_generate()?;
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        let home = env::temp_dir().join(format!("mcp-template-{}-{number}", process::id()));
+        fs::create_dir_all(home.join(".cargo")).expect("a folder for the test");
+        let settings = format!("[build]\ntarget-dir = {:?}\n\n{SETTINGS}", target());
+        fs::write(home.join(".cargo/config.toml"), settings).expect("the folder is ours");
+        let home = home.canonicalize().expect("the folder");
+        let generated = Self { name, folder: home.join(name), home };
+        let mut generate = Command::new(program);
+        generate.args(["generate", "--silent", "--vcs", "none", "--name", name, "--path"]);
+        generate.arg(repository().join("examples/template")).arg(template);
+        generate.args(["--define", &format!("source={source}")]);
+        generate.env("CARGO_NAME", "Ada").env("CARGO_EMAIL", "ada@example.com");
+        let made = output_of(generate.current_dir(&generated.home));
+        made.unwrap_or_else(|why| panic!("{template}: {why}"));
+        Ok(generated)
+    }
+
+    /// Returns a command of the author, in the folder of the crate. The home folder of the machine is out of its sight.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        let words = cargo();
+        // The variables of the package of this test, and those that the settings of the new folder decide about.
+        let of_package = words.get_envs().map(|(name, _)| name);
+        let decided = ["CARGO_TARGET_DIR", "CARGO_INCREMENTAL", "XDG_CONFIG_HOME"];
+        for name in of_package.chain(decided.map(AsRef::as_ref)) {
+            command.env_remove(name);
+        }
+        command.envs(self.environment()).current_dir(&self.folder);
+        command
+    }
+
+    /// Returns the variables of the user, and those for the cargo of this test.
+    pub(crate) fn environment(&self) -> [(&'static str, PathBuf); 4] {
+        let home = PathBuf::from(env::var_os("HOME").expect("a user has a home"));
+        let folder = |variable, name| env::var_os(variable).map_or(home.join(name), PathBuf::from);
+        let tools = Path::new(env!("CARGO")).parent().expect("cargo lies in a folder");
+        let path = env::var_os("PATH").unwrap_or_default();
+        let path = [tools.to_owned()].into_iter().chain(env::split_paths(&path));
+        let path = env::join_paths(path).expect("a path without colons");
+        [
+            ("HOME", self.home.clone()),
+            ("PATH", path.into()),
+            ("CARGO_HOME", folder("CARGO_HOME", ".cargo")),
+            ("RUSTUP_HOME", folder("RUSTUP_HOME", ".rustup")),
+        ]
+    }
+
+    /// Runs a command of a shell in the folder of the crate, and returns its stdout.
+    #[track_caller]
+    pub(crate) fn run(&self, line: &str) -> String {
+        eprintln!("{}$ {line}", self.name);
+        let output = self.command("sh").args(["-c", line]).output().expect("a shell");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{line}: {}\n{stdout}\n{stderr}", output.status);
+        stdout
+    }
+
+    pub(crate) fn text(&self, file: &str) -> String {
+        fs::read_to_string(self.folder.join(file)).unwrap_or_else(|why| panic!("{file}: {why}"))
+    }
+
+    /// Path of the program, after it has been built.
+    pub(crate) fn program(&self) -> PathBuf {
+        target().join("debug").join(self.name)
+    }
+
+    /// Returns the command in the entry of this server in a configuration file below the new folder. `servers` is the pointer to all entries.
+    pub(crate) fn entry(&self, file: &str, servers: &str) -> Vec<String> {
+        let path = self.home.join(file);
+        let text = fs::read_to_string(path).unwrap_or_else(|why| panic!("{file}: {why}"));
+        let config: Value = serde_json::from_str(&text).expect("JSON");
+        let entry = config.pointer(&format!("{servers}/{}", self.name));
+        let entry = entry.unwrap_or_else(|| panic!("{text}"));
+        let arguments = entry["args"].as_array().into_iter().flatten();
+        let words = [&entry["command"]].into_iter().chain(arguments);
+        words.map(|word| word.as_str().expect("a text").to_owned()).collect()
+    }
+}
+
+/// Returns the folder of this repository.
+fn repository() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    root.canonicalize().expect("the repository")
+}
+
+impl Drop for Generated {
+    fn drop(&mut self) {
+        remove_builds(&[self.name.to_owned()]);
+        let _ = fs::remove_dir_all(&self.home);
+    }
+}

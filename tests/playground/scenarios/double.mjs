@@ -1,0 +1,9 @@
+// The tool that an author has added to a server under the command `dev`. The suite `dev` runs this scenario.
+
+export default async function ({ page, open, run, main, result }) {
+    await open();
+    await page.locator('.item', { hasText: 'double' }).click();
+    await main.getByRole('textbox', { name: 'number' }).fill('21');
+    await run();
+    await result.getByText('42', { exact: true }).first().waitFor();
+}
