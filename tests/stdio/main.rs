@@ -21,4 +21,5 @@ mod published;
 mod questions;
 mod recorded;
 mod server;
+mod styled;
 mod terminal;

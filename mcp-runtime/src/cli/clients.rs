@@ -14,6 +14,7 @@ use mcp_runtime_workbench::{
 use super::{
     command::{CommandOptions, CommandWords, print},
     exit::CommandError,
+    screen::{Screen, say},
     settings::{EntryOptions, EntryVariable},
 };
 use crate::builder::Builder;
@@ -22,6 +23,7 @@ use crate::builder::Builder;
 #[derive(Debug)]
 struct ClientWords {
     command: &'static str,
+    screen: Screen,
     client: ClientApp,
     scope: Scope,
     /// File in place of that of the client.
@@ -41,13 +43,13 @@ pub(super) const UNINSTALL_OPTIONS: &[&str] = &["--name", "--file", "--project",
 
 /// Prints the entry for a client.
 pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let words = ClientWords::read(given.words, "config", CONFIG_OPTIONS)?;
+    let words = ClientWords::read(given, "config", CONFIG_OPTIONS)?;
     let entry = words.entry(&builder)?;
     let text = words.client.add(&entry, "").map_err(CommandError::failure)?;
     warn_of_debug_build(&words);
     note_what_is_missing(&words, &entry, &text);
     if let Ok(file) = words.file() {
-        eprintln!("note: the entry belongs in {}", file.display());
+        say(format_args!("note: the entry belongs in {}\n", file.display()));
     }
     print(&text);
     Ok(())
@@ -55,7 +57,7 @@ pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), Comman
 
 /// Adds the entry to the file of a client.
 pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let words = ClientWords::read(given.words, "install", INSTALL_OPTIONS)?;
+    let words = ClientWords::read(given, "install", INSTALL_OPTIONS)?;
     let (entry, file) = (words.entry(&builder)?, words.file()?);
     let old = read(&file)?;
     let new = words.client.add(&entry, old.as_deref().unwrap_or_default());
@@ -68,7 +70,7 @@ pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), Comma
 
 /// Removes the entry from the file of a client.
 pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let words = ClientWords::read(given.words, "uninstall", UNINSTALL_OPTIONS)?;
+    let words = ClientWords::read(given, "uninstall", UNINSTALL_OPTIONS)?;
     let (name, file) = (words.name(&builder), words.file()?);
     let old = read(&file)?;
     let new = words.client.remove(&name, old.as_deref().unwrap_or_default());
@@ -85,11 +87,11 @@ pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), Com
 
 impl ClientWords {
     fn read(
-        words: Vec<String>,
+        given: CommandWords,
         command: &'static str,
         options: &'static [&'static str],
     ) -> Result<Self, CommandError> {
-        let mut words = words.into_iter();
+        let mut words = given.words.into_iter();
         let client = words.next().unwrap_or_default();
         let client = ClientApp::named(&client).ok_or_else(|| unknown_client(&client))?;
         let options = CommandOptions {
@@ -105,6 +107,7 @@ impl ClientWords {
         };
         let read = Self {
             command,
+            screen: given.screen,
             client,
             scope,
             file: values.take("--file").map(PathBuf::from),
@@ -231,12 +234,15 @@ fn note_what_is_missing(words: &ClientWords, entry: &ServerEntry, new: &str) {
             continue;
         }
         if words.client.asks() {
-            eprintln!("note: {} asks for `{name}` when it starts the server", words.client.title());
+            say(format_args!(
+                "note: {} asks for `{name}` when it starts the server\n",
+                words.client.title()
+            ));
         } else if new.contains(&placeholder(name)) {
-            eprintln!(
-                "note: `{name}` has no value yet: replace `{}` in the entry",
+            say(format_args!(
+                "note: `{name}` has no value yet: replace `{}` in the entry\n",
                 placeholder(name)
-            );
+            ));
         }
     }
 }
@@ -244,9 +250,9 @@ fn note_what_is_missing(words: &ClientWords, entry: &ServerEntry, new: &str) {
 /// Warns if clients would start a build that the next `cargo build` changes, and that is slow.
 fn warn_of_debug_build(words: &ClientWords) {
     if cfg!(debug_assertions) && words.url.is_none() {
-        eprintln!(
-            "warning: this is a debug build, and `cargo clean` removes it: for daily use run `cargo run --release --features mcp-runtime/workbench -- …`"
-        );
+        say(format_args!(
+            "warning: this is a debug build, and `cargo clean` removes it: for daily use run `cargo run --release --features mcp-runtime/workbench -- …`\n"
+        ));
     }
 }
 
@@ -267,7 +273,8 @@ fn change(
     new: &str,
 ) -> Result<(), CommandError> {
     if words.is_preview {
-        print(&difference(&file.display().to_string(), old.unwrap_or_default(), new));
+        let difference = difference(&file.display().to_string(), old.unwrap_or_default(), new);
+        print(&words.screen.changes(difference));
         return Ok(());
     }
     if old == Some(new) {

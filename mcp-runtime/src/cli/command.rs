@@ -12,6 +12,7 @@ use tokio::io::AsyncWriteExt as _;
 use super::{
     exit::{CommandError, CommandOutput},
     questions::QuestionAnswers,
+    screen::{Screen, say},
 };
 use crate::{
     builder::Builder,
@@ -49,6 +50,8 @@ pub(super) struct CommandWords {
     pub(super) answers: QuestionAnswers,
     /// Whether the output is JSON.
     pub(super) json: bool,
+    /// Place of the output. While a command runs, stdout leads elsewhere.
+    pub(super) screen: Screen,
 }
 
 impl Command {
@@ -79,7 +82,7 @@ impl Command {
             2.. if all.len() == 1 && required == 1 => {
                 format!("`{name}` takes one argument; see `help`")
             }
-            _ => return Ok(CommandWords { words, answers, json }),
+            _ => return Ok(CommandWords { words, answers, json, screen: Screen::of_stdout() }),
         };
         Err(CommandError::usage(problem))
     }
@@ -191,7 +194,7 @@ pub(super) fn apart<'a>(
         // Errors are ignored, because the reader of stdout may have exited already (`… | head`).
         let _ = output.write_all(printed.text.as_bytes()).await;
         let _ = output.shutdown().await;
-        let _ = std::io::stderr().write_all(printed.aside.as_bytes());
+        say(format_args!("{}", printed.aside));
         printed.end
     });
     block_on(runtime, result)

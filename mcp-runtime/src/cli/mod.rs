@@ -25,6 +25,7 @@ mod ready;
 #[cfg(feature = "workbench")]
 mod record;
 mod run;
+mod screen;
 #[cfg(feature = "workbench")]
 mod server_json;
 #[cfg(feature = "workbench")]

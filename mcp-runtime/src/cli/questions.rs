@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     exit::CommandError,
     person::Person,
+    screen::say,
     show::{self, member},
     status::StatusLine,
 };
@@ -95,7 +96,7 @@ impl QuestionAnswers {
         self.status.clear();
         // The error for a question without an answer names the unused answers itself.
         if let (Ok(_), Some(unused)) = (&result, self.unused()) {
-            eprintln!("note: {unused}");
+            say(format_args!("note: {unused}\n"));
         }
         result
     }

@@ -144,14 +144,15 @@ async fn replayed(builder: Builder, given: CommandWords) -> Result<CommandOutput
     let count = transcript.lines.len();
     if differences.is_empty() {
         let text = format!("the server answers as recorded ({count} messages)\n");
-        return Ok(CommandOutput { aside, ..text.into() });
+        return Ok(CommandOutput { aside, ..given.screen.differences(text).into() });
     }
     let word = if differences.len() == 1 { "difference" } else { "differences" };
     let end = Err(CommandError::failure(format_args!(
         "{} {word} in {count} messages",
         differences.len()
     )));
-    Ok(CommandOutput { text: differences.join("\n") + "\n", aside, end })
+    let text = given.screen.differences(differences.join("\n") + "\n");
+    Ok(CommandOutput { text, aside, end })
 }
 
 /// Returns the note about messages of the client that lack a secret.

@@ -1,6 +1,6 @@
 //! `run`, which serves a client or executes a command of the command line, and the table of all commands.
 
-use std::{ffi::OsString, io::Write as _};
+use std::ffi::OsString;
 
 use mcp_runtime_contract::suggest::nearest;
 
@@ -12,7 +12,9 @@ use super::{
     command::{Command, CommandOption, CommandWords, print},
     exit::{CommandError, Exit, ExitStatus},
     http::{self, HttpOptions},
-    manifest, questions, show, trial,
+    manifest, questions,
+    screen::{Screen, say},
+    show, trial,
 };
 #[cfg(feature = "workbench")]
 use super::{bundle, clients, complete, dev, record, server_json};
@@ -308,8 +310,7 @@ impl Builder {
         match result {
             Ok(()) => ExitStatus::Success.into(),
             Err(stop) => {
-                // If stderr cannot be written, the exit code still reports the failure.
-                let _ = writeln!(std::io::stderr(), "error: {}", stop.text);
+                say(format_args!("error: {}\n", stop.text));
                 stop.code.into()
             }
         }
@@ -412,7 +413,8 @@ fn help(builder: Builder, _: CommandWords) -> Result<(), CommandError> {
 fn print_help(builder: &Builder) {
     let commands: Vec<_> = COMMANDS.iter().map(|command| (command.usage, command.about)).collect();
     let own = builder.declared_config().options().help();
-    print(&show::help(&builder.identity, &commands, &options(), &own));
+    let page = show::help(&builder.identity, &commands, &options(), &own);
+    print(&Screen::of_stdout().help(page));
 }
 
 fn version(builder: Builder, _: CommandWords) -> Result<(), CommandError> {
