@@ -18,7 +18,8 @@
 // Publication: `setting` describes a value that clients ask their users for. `mcpb` writes a `bundle`, and `server_json` writes an entry of
 // the registry under a `registry_name`.
 //
-// Output: `screen` knows the terminal, and `painted` lays texts out for it.
+// Output: `screen` knows the terminal, and `painted` lays texts out for it, and `status` replaces a line in place. `shell` has the scripts that complete the
+// command line.
 
 mod bundle;
 mod client_app;
@@ -34,6 +35,8 @@ mod registry_name;
 mod screen;
 mod server_json;
 mod setting;
+mod shell;
+mod status;
 mod toml_file;
 mod transcript;
 mod yaml_file;
@@ -53,6 +56,8 @@ pub use server_json::{
     EntryProblem, RegistryEntry, RegistryIcon, RegistryTarget, SourceRepository,
 };
 pub use setting::{Setting, SettingKind};
+pub use shell::{Shell, Suggestion};
+pub use status::{LogStderr, StatusText};
 pub use transcript::{Sender, Transcript, TranscriptError, TranscriptLine, recorded};
 
 #[cfg(test)]
