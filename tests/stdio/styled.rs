@@ -12,7 +12,7 @@ use support::clock::LIMIT;
 
 use crate::{
     server::fixture,
-    terminal::{screen, terminal, wait_for},
+    terminal::{screen, terminal},
 };
 
 /// Returns what a terminal with this many columns shows of a command, and its exit code. The terminal is its stdout and its stderr.
@@ -159,4 +159,25 @@ fn a_terminal_shows_the_differences_of_a_replayed_session_in_colours() {
     assert!(shown.contains("\x1b[31mline 2\x1b[0m: "), "{shown}");
     assert!(shown.contains("\x1b[1m\x1b[31merror:\x1b[0m "), "{shown}");
     assert_eq!(code, Some(1));
+}
+
+/// Lines of the log appear above the progress, which stays in the last line.
+#[test]
+fn lines_of_the_log_appear_above_the_progress() {
+    let (shown, code) = on_terminal(command(&["call", "log_stages"]), 80);
+    assert_eq!(code, Some(0), "{shown:?}");
+    let bar = |done: usize, text: &str| "━".repeat(done) + &"─".repeat(20 - done) + text;
+    let first = bar(10, " 1 of 2: halfway ");
+    let blank = " ".repeat(first.chars().count());
+    let (before, after) = shown.split_once(&first).unwrap_or_else(|| panic!("{shown:?}"));
+    assert!(before.ends_with('\r'), "{shown:?}");
+    let after = after.strip_prefix(&format!("\r{blank}\r")).unwrap_or_else(|| panic!("{shown:?}"));
+    let (line, after) = after.split_once('\n').unwrap();
+    assert!(line.ends_with("saved the first half"), "{shown:?}");
+    assert!(after.starts_with(&format!("{first}\r{}", bar(20, " 2 of 2"))), "{shown:?}");
+    assert!(after.ends_with("\rall stages\n"), "{shown:?}");
+
+    let piped = piped(command(&["call", "log_stages"]));
+    assert!(piped.starts_with("all stages\n"), "{piped:?}");
+    assert!(!piped.contains(['━', '\r']), "{piped:?}");
 }

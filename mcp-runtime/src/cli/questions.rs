@@ -76,6 +76,12 @@ impl QuestionAnswers {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
+    /// Shows the progress of the call in numbers only.
+    #[cfg(feature = "workbench")]
+    pub(super) fn without_bar(&mut self) {
+        self.status.without_bar();
+    }
+
     /// Sends questions without an `--answer` to the person at the terminal, and reads the answers from `input`.
     pub(super) fn ask(&mut self, input: StdioInput) {
         self.person = Some(Person::new(input));

@@ -56,6 +56,10 @@ fn try_out(builder: Builder, trial: Trial, given: CommandWords) -> Result<(), Co
         if is_somebody_there {
             answers.ask(input);
         }
+        #[cfg(feature = "workbench")]
+        if json {
+            answers.without_bar();
+        }
         let result = result_of(&mut client, trial, &words, &mut answers).await;
         client.close().await;
         trial.output(result?, json)
