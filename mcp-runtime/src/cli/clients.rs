@@ -10,12 +10,14 @@ use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_workbench::{
     ClientApp, Home, Launch, Scope, ServerEntry, Variable, VariableValue, difference,
 };
+use serde_json::json;
 
 use super::{
     command::{CommandOptions, CommandWords, print},
     exit::CommandError,
     screen::{Screen, say},
     settings::{EntryOptions, EntryVariable},
+    trial::as_json,
 };
 use crate::builder::Builder;
 
@@ -24,6 +26,8 @@ use crate::builder::Builder;
 struct ClientWords {
     command: &'static str,
     screen: Screen,
+    /// Whether the output is JSON.
+    is_json: bool,
     client: ClientApp,
     scope: Scope,
     /// File in place of that of the client.
@@ -37,9 +41,11 @@ struct ClientWords {
     args: Vec<String>,
 }
 
-pub(super) const CONFIG_OPTIONS: &[&str] = &["--name", "--url"];
-pub(super) const INSTALL_OPTIONS: &[&str] = &["--name", "--url", "--file", "--project", "--print"];
-pub(super) const UNINSTALL_OPTIONS: &[&str] = &["--name", "--file", "--project", "--print"];
+pub(super) const CONFIG_OPTIONS: &[&str] = &["--name NAME", "--url URL"];
+pub(super) const INSTALL_OPTIONS: &[&str] =
+    &["--name NAME", "--url URL", "--file FILE", "--project", "--print"];
+pub(super) const UNINSTALL_OPTIONS: &[&str] =
+    &["--name NAME", "--file FILE", "--project", "--print"];
 
 /// Prints the entry for a client.
 pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
@@ -48,7 +54,15 @@ pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), Comman
     let text = words.client.add(&entry, "").map_err(CommandError::failure)?;
     warn_of_debug_build(&words);
     note_what_is_missing(&words, &entry, &text);
-    if let Ok(file) = words.file() {
+    let file = words.file().ok();
+    if words.is_json {
+        let file = file.map(|file| file.display().to_string());
+        print(&as_json(&json!({
+            "client": words.client.name(), "server": entry.name, "file": file, "text": text,
+        })));
+        return Ok(());
+    }
+    if let Some(file) = file {
         say(format_args!("note: the entry belongs in {}\n", file.display()));
     }
     print(&text);
@@ -65,7 +79,7 @@ pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), Comma
         new.map_err(|why| CommandError::failure(format_args!("{}: {why}", file.display())))?;
     warn_of_debug_build(&words);
     note_what_is_missing(&words, &entry, &new);
-    change(&words, &file, old.as_deref(), &new)
+    change(&words, &entry.name, &file, old.as_deref(), &new)
 }
 
 /// Removes the entry from the file of a client.
@@ -82,7 +96,7 @@ pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), Com
             file.display()
         )));
     };
-    change(&words, &file, old.as_deref(), &new)
+    change(&words, &name, &file, old.as_deref(), &new)
 }
 
 impl ClientWords {
@@ -96,8 +110,7 @@ impl ClientWords {
         let client = ClientApp::named(&client).ok_or_else(|| unknown_client(&client))?;
         let options = CommandOptions {
             command,
-            names: options,
-            flags: &["--project", "--print"],
+            usages: options,
             advice: "; arguments of the server follow `--`",
         };
         let mut values = options.read(words.by_ref().take_while(|word| word != "--"))?;
@@ -108,6 +121,7 @@ impl ClientWords {
         let read = Self {
             command,
             screen: given.screen,
+            is_json: given.json,
             client,
             scope,
             file: values.take("--file").map(PathBuf::from),
@@ -268,13 +282,28 @@ fn read(file: &Path) -> Result<Option<String>, CommandError> {
 /// Writes the new text of a file, and keeps the old one beside it. With `--print`, only shows the difference.
 fn change(
     words: &ClientWords,
+    server: &str,
     file: &Path,
     old: Option<&str>,
     new: &str,
 ) -> Result<(), CommandError> {
+    let difference = || difference(&file.display().to_string(), old.unwrap_or_default(), new);
+    let described = |file: &Path, is_written: bool, kept: Option<PathBuf>| {
+        print(&as_json(&json!({
+            "client": words.client.name(),
+            "server": server,
+            "file": file.display().to_string(),
+            "written": is_written,
+            "backup": kept.map(|kept| kept.display().to_string()),
+            "difference": difference(),
+        })));
+    };
+    if words.is_json && (words.is_preview || old == Some(new)) {
+        described(file, false, None);
+        return Ok(());
+    }
     if words.is_preview {
-        let difference = difference(&file.display().to_string(), old.unwrap_or_default(), new);
-        print(&words.screen.changes(difference));
+        print(&words.screen.changes(difference()));
         return Ok(());
     }
     if old == Some(new) {
@@ -282,13 +311,19 @@ fn change(
         return Ok(());
     }
     let (saved, kept) = write(file, old, new).map_err(|why| failed(file, &why))?;
+    if words.is_json {
+        described(&saved, true, kept);
+        return Ok(());
+    }
+    let kept = kept.map(|kept| format!(", and {} has its old text", kept.display()));
+    let kept = kept.unwrap_or_default();
     print(&format!("{} is changed{kept}; restart {}\n", saved.display(), words.client.title()));
     Ok(())
 }
 
 /// Replaces the text of a file at once, so that a client never reads a part of it. Returns the file that was written, which is the target of
-/// a link, and what the message says about the copy of the old file.
-fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<(PathBuf, String)> {
+/// a link, and the copy of the old file.
+fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<(PathBuf, Option<PathBuf>)> {
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder)?;
     }
@@ -305,9 +340,9 @@ fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<(PathBuf, Stri
         Some(_) => {
             let backup = beside(".bak");
             fs::copy(&file, &backup)?;
-            format!(", and {} has its old text", backup.display())
+            Some(backup)
         }
-        None => String::new(),
+        None => None,
     };
     let part = beside(".new");
     // What another run has left there may be a link, or readable for others.

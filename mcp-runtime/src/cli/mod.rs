@@ -10,10 +10,14 @@ mod command;
 #[cfg(feature = "workbench")]
 mod complete;
 #[cfg(feature = "workbench")]
+mod completions;
+#[cfg(feature = "workbench")]
 mod dev;
 mod exit;
 mod http;
 mod manifest;
+#[cfg(feature = "workbench")]
+mod overview;
 mod person;
 #[cfg(feature = "playground")]
 mod playground;
@@ -32,6 +36,8 @@ mod server_json;
 mod settings;
 mod show;
 mod status;
+#[cfg(feature = "workbench")]
+mod suggestions;
 mod trial;
 
 pub use self::exit::Exit;

@@ -15,10 +15,6 @@ pub(super) struct Screen;
 
 #[cfg(not(feature = "workbench"))]
 impl Screen {
-    pub(super) fn of_stdout() -> Self {
-        Self
-    }
-
     #[expect(clippy::unused_self, reason = "the feature `workbench` adds colours")]
     pub(super) fn help(&self, text: String) -> String {
         text
@@ -30,10 +26,22 @@ impl Screen {
     }
 }
 
+/// Returns the place to which stdout leads. While most commands run, stdout leads elsewhere, so ask before.
+#[cfg(feature = "workbench")]
+pub(super) fn of_stdout() -> Screen {
+    Screen::of(&io::stdout())
+}
+
+/// Returns the place to which stdout leads.
+#[cfg(not(feature = "workbench"))]
+pub(super) fn of_stdout() -> Screen {
+    Screen
+}
+
 /// Writes a remark or an error to stderr. Errors are ignored, because the exit code still reports a failure.
 #[cfg(feature = "workbench")]
 pub(super) fn say(text: fmt::Arguments<'_>) {
-    let text = Screen::of_stderr().remark(&text.to_string());
+    let text = Screen::of(&io::stderr()).remark(&text.to_string());
     let _ = io::stderr().write_all(text.as_bytes());
 }
 

@@ -154,7 +154,7 @@ impl Screen {
             match inner.split_once([' ', ':']).map_or(inner, |(word, _)| word) {
                 _ if indent.is_empty() && is_above_finding => self.paint(TITLE, line),
                 _ if indent.is_empty() => line.to_owned(),
-                "error" | "breaking" => first(inner.find([' ', ':']).unwrap_or(0), BAD.bold()),
+                "error" => first("error".len(), BAD.bold()),
                 "warning" => first("warning".len(), DOUBTFUL.bold()),
                 "fix" => first("fix:".len(), GOOD),
                 "why" => indent.to_owned() + &self.paint(ASIDE, inner),

@@ -1,6 +1,10 @@
 //! Terminal of the person at the command line: its width, its colours, and texts that fit into it.
 
-use std::io::{self, IsTerminal as _};
+use std::io::IsTerminal;
+#[cfg(unix)]
+use std::os::fd::AsFd as AsHandle;
+#[cfg(windows)]
+use std::os::windows::io::AsHandle;
 
 use anstyle::{AnsiColor, Style};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -41,22 +45,19 @@ impl Screen {
         Self { width, has_colours }
     }
 
-    /// Returns the place to which stdout leads.
-    pub fn of_stdout() -> Self {
-        Self::of(io::stdout().is_terminal(), || terminal_size::terminal_size_of(io::stdout()))
-    }
-
-    /// Returns the place to which stderr leads.
-    pub fn of_stderr() -> Self {
-        Self::of(io::stderr().is_terminal(), || terminal_size::terminal_size_of(io::stderr()))
-    }
-
-    fn of(
-        is_terminal: bool,
-        size: impl FnOnce() -> Option<(terminal_size::Width, terminal_size::Height)>,
-    ) -> Self {
-        let width = is_terminal.then(|| size().map_or(USUAL_WIDTH, |(width, _)| width.0.into()));
-        Self { width, has_colours: shows_colours(is_terminal) }
+    /// Returns the place to which stdout or stderr leads.
+    ///
+    /// ```
+    /// let screen = mcp_runtime_workbench::Screen::of(&std::io::stderr());
+    /// eprint!("{}", screen.remark("note: listening\n"));
+    /// ```
+    pub fn of(stream: &(impl IsTerminal + AsHandle)) -> Self {
+        let width = || match terminal_size::terminal_size_of(stream) {
+            Some((width, _)) => width.0.into(),
+            None => USUAL_WIDTH,
+        };
+        let is_terminal = stream.is_terminal();
+        Self { width: is_terminal.then(width), has_colours: shows_colours(is_terminal) }
     }
 
     /// Whether texts differ from those for a pipe or a file.
