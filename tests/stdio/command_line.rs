@@ -2,12 +2,16 @@
 
 use std::{
     io::Read,
+    path::Path,
     process::{Command, Output, Stdio},
 };
 
 use serde_json::{Value, json};
 
-use crate::server::{Server, fixture};
+use crate::{
+    home::HomeFolder,
+    server::{Server, fixture},
+};
 
 const SUCCESS: i32 = 0;
 const FAILURE: i32 = 1;
@@ -346,7 +350,8 @@ fn commands_print_the_result_of_the_protocol_as_json() {
     assert!(names("tools", "name").contains(&"repeat".to_owned()), "{listed}");
     assert_eq!(names("resourceTemplates", "uriTemplate"), ["books://{language}/{title}"]);
     assert_eq!(names("prompts", "name"), ["greet", "link"]);
-    check_refused(&["schema", "--json"], USAGE, &["`schema` takes no argument"]);
+    assert_eq!(run(&["schema", "--json"]).stdout, run(&["schema"]).stdout);
+    check_refused(&["schema", "--yaml"], USAGE, &["`schema` takes no argument"]);
 }
 
 #[test]
@@ -607,4 +612,82 @@ fn commands_do_not_wait_for_stdin() {
     server.take_stdout().read_to_string(&mut printed).unwrap();
     assert_eq!(printed, "a\n");
     server.wait().check_soon();
+}
+
+/// Every command that prints has a form for programs.
+#[test]
+fn every_command_that_prints_takes_json() {
+    let json = |arguments: &[&str]| -> Value {
+        let output = run(arguments);
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|why| panic!("{arguments:?}: {why} in {output:?}"))
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let expected = json!({ "name": "stdio-fixture", "version": version });
+    assert_eq!(json(&["version", "--json"]), expected);
+
+    let help = json(&["help", "--json"]);
+    let commands = help["commands"].as_array().unwrap();
+    // These serve a client, or print code for a shell.
+    let others = ["dev", "record", "playground", "completions"];
+    let file = std::env::temp_dir().join(format!("mcp-json-{}", std::process::id()));
+    let path = file.display().to_string();
+    let bundle = format!("{path}.mcpb");
+    let recording = format!("{path}.jsonl");
+    let request = crate::server::call(1, "echo", json!({ "text": "a" }));
+    std::fs::write(&recording, json!({ "client": request }).to_string()).unwrap();
+    for command in commands {
+        let name = command["usage"].as_str().unwrap().split(' ').next().unwrap();
+        let rest: &[&str] = match name {
+            "call" => &["echo", "text=a"],
+            "read" => &["notes://today"],
+            "get" => &["greet", "name=Ada"],
+            "complete" => &["volume", "language"],
+            "config" => &["codex-cli"],
+            "install" | "uninstall" => &["cursor", "--file", &path],
+            "bundle" => &["--author", "Ada", "--out", &bundle],
+            "server-json" => &["--name", "com.example/box", "--url", "https://example.com/mcp"],
+            "replay" => &[&recording],
+            _ if others.contains(&name) => continue,
+            _ => &[],
+        };
+        let words: Vec<&str> = [name].iter().chain(rest).copied().chain(["--json"]).collect();
+        assert!(json(&words).is_object(), "{words:?}");
+    }
+    for file in [&file, Path::new(&bundle), Path::new(&recording)] {
+        std::fs::remove_file(file).unwrap();
+    }
+    std::fs::remove_file(format!("{path}.bak")).unwrap();
+}
+
+/// Words after `--` belong to the server that a client starts.
+#[test]
+fn json_after_two_dashes_is_an_argument_of_the_server() {
+    let output = run(&["config", "codex-cli", "--", "--json"]);
+    assert!(text(&output.stdout).contains(r#"args = ["--json"]"#), "{output:?}");
+    let output = run(&["config", "codex-cli", "--json", "--", "--json"]);
+    let json: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&json["client"], &json["server"]), (&json!("codex-cli"), &json!("stdio-fixture")));
+    assert!(json["text"].as_str().unwrap().contains(r#"args = ["--json"]"#), "{json}");
+}
+
+#[test]
+fn install_describes_the_change_of_the_file_as_json() {
+    let home = HomeFolder::new();
+    home.write("mcp.json", "{}\n");
+    let json = |words: &[&str]| -> Value {
+        let words: Vec<_> = words.iter().chain(&["--file", "mcp.json", "--json"]).collect();
+        serde_json::from_str(&home.succeed(&words.into_iter().copied().collect::<Vec<_>>()))
+            .unwrap()
+    };
+    let shown = json(&["install", "cursor", "--print"]);
+    assert_eq!((&shown["written"], &shown["backup"]), (&json!(false), &json!(null)), "{shown}");
+    assert!(shown["difference"].as_str().unwrap().contains("\n+"), "{shown}");
+    assert_eq!(home.text("mcp.json"), "{}\n");
+    let written = json(&["install", "cursor"]);
+    assert_eq!((&written["written"], &written["difference"]), (&json!(true), &shown["difference"]));
+    assert!(written["backup"].as_str().unwrap().ends_with("mcp.json.bak"), "{written}");
+    let again = json(&["install", "cursor"]);
+    assert_eq!((&again["written"], &again["difference"]), (&json!(false), &json!("")), "{again}");
+    assert_eq!(json(&["uninstall", "cursor"])["written"], true);
 }

@@ -228,6 +228,17 @@ async fn stages(go: &str, progress: Progress) -> &'static str {
     "all stages"
 }
 
+/// Reports two stages, and writes a line to the log between them.
+#[tool]
+async fn log_stages(progress: Progress) -> &'static str {
+    progress.total(2).say(1, "halfway");
+    tokio::task::yield_now().await;
+    tracing::info!("saved the first half");
+    progress.report(2);
+    tokio::task::yield_now().await;
+    "all stages"
+}
+
 /// Fails.
 #[tool]
 fn fail() -> Result<()> {

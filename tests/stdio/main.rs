@@ -8,6 +8,7 @@
 mod clients_set_up;
 mod closed;
 mod command_line;
+mod completions;
 mod configuration;
 mod database;
 mod ending;
@@ -21,4 +22,5 @@ mod published;
 mod questions;
 mod recorded;
 mod server;
+mod styled;
 mod terminal;

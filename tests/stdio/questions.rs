@@ -233,13 +233,20 @@ fn a_person_at_the_terminal_sees_progress() {
     let (file, _) = receipt("stages");
     let argument = format!("go={}", file.display());
     let go = || fs::write(&file, "").unwrap();
-    let (printed, seen) =
-        talk_and(&["call", "stages", &argument], &[("\r1 of 2: halfway there ", "")], go);
-    assert_eq!(printed, "all stages\n", "{seen}");
-    let (blank, rest) = (" ".repeat("1 of 2: halfway there ".len()), "2 of 2 ");
-    let second = format!("{rest:width$}", width = blank.len());
-    let last = format!("\r{}\r", " ".repeat(rest.len()));
-    assert!(seen.ends_with(&format!("\r{second}{last}")), "{seen:?}");
+    // A bar shows how far a call has come, unless the person wants JSON.
+    let (half, full) = ("━".repeat(10) + &"─".repeat(10) + " ", "━".repeat(20) + " ");
+    for (option, half, full) in [(None, &*half, &*full), (Some("--json"), "", "")] {
+        let words: Vec<_> = ["call", "stages", &argument].into_iter().chain(option).collect();
+        let first = format!("{half}1 of 2: halfway there ");
+        let (printed, seen) = talk_and(&words, &[(&format!("\r{first}"), "")], go);
+        assert!(printed.contains("all stages"), "{seen}");
+        let rest = format!("{full}2 of 2 ");
+        let second = format!("{rest:width$}", width = first.chars().count());
+        let last = format!("\r{}\r", " ".repeat(rest.chars().count()));
+        assert!(seen.ends_with(&format!("\r{second}{last}")), "{seen:?}");
+        fs::remove_file(&file).unwrap();
+    }
+    fs::write(&file, "").unwrap();
     check(&["call", "stages", &argument], 0, "all stages\n", &[]);
     fs::remove_file(file).unwrap();
 }

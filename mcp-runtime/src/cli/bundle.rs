@@ -15,6 +15,7 @@ use super::{
     command::{CommandOptions, CommandValues, CommandWords, apart},
     exit::{CommandError, CommandOutput},
     published::{CargoPackage, refuse_given_values, settings},
+    trial::as_json,
 };
 use crate::{
     builder::Builder,
@@ -25,20 +26,24 @@ use crate::{
     testing::{Prompted, TestClient},
 };
 
-pub(super) const OPTIONS: &[&str] = &["--out", "--icon", "--author", "--description", "--validate"];
+pub(super) const OPTIONS: &[&str] =
+    &["--out FILE", "--icon PNG", "--author NAME", "--description TEXT", "--validate"];
 
 /// Package of npm with the official validator.
 const VALIDATOR: &str = "@anthropic-ai/mcpb@2";
 
 pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let options =
-        CommandOptions { command: "bundle", names: OPTIONS, flags: &["--validate"], advice: "" };
+    let options = CommandOptions { command: "bundle", usages: OPTIONS, advice: "" };
     let values = options.read(given.words)?;
     refuse_given_values(&builder, "bundle")?;
-    apart(Box::new(|_| Box::pin(make(builder, values))))
+    apart(Box::new(move |_| Box::pin(make(builder, values, given.json))))
 }
 
-async fn make(builder: Builder, mut values: CommandValues) -> Result<CommandOutput, CommandError> {
+async fn make(
+    builder: Builder,
+    mut values: CommandValues,
+    json: bool,
+) -> Result<CommandOutput, CommandError> {
     let server = builder.build().map_err(CommandError::failure)?;
     let (identity, snapshot) = (server.identity.clone(), server.catalog.snapshot());
     let package = CargoPackage::of(&identity);
@@ -92,9 +97,12 @@ async fn make(builder: Builder, mut values: CommandValues) -> Result<CommandOutp
         validate(&bundle)?;
     }
     let archive = bundle.archive(&program).map_err(CommandError::failure)?;
-    fs::write(&out, archive)
+    fs::write(&out, &archive)
         .map_err(|why| CommandError::failure(format_args!("{}: {why}", out.display())))?;
-    let text = format!("{} is written\n", out.display());
+    let text = match json {
+        true => as_json(&json!({ "file": out.display().to_string(), "bytes": archive.len() })),
+        false => format!("{} is written\n", out.display()),
+    };
     Ok(CommandOutput { aside: notes(&bundle, &snapshot, identity.icons.len()), ..text.into() })
 }
 

@@ -68,8 +68,16 @@ impl Options {
 
 pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
     let options = Options::read(&given.words)?;
-    let json = given.json;
-    apart(Box::new(move |_| Box::pin(async move { output(builder, &options, json).await })))
+    let CommandWords { json, screen, .. } = given;
+    apart(Box::new(move |_| {
+        Box::pin(async move {
+            let mut printed = output(builder, &options, json).await?;
+            if !json {
+                printed.text = screen.findings(printed.text);
+            }
+            Ok(printed)
+        })
+    }))
 }
 
 async fn output(

@@ -10,11 +10,14 @@ use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_workbench::{
     ClientApp, Home, Launch, Scope, ServerEntry, Variable, VariableValue, difference,
 };
+use serde_json::json;
 
 use super::{
     command::{CommandOptions, CommandWords, print},
     exit::CommandError,
+    screen::{Screen, say},
     settings::{EntryOptions, EntryVariable},
+    trial::as_json,
 };
 use crate::builder::Builder;
 
@@ -22,6 +25,9 @@ use crate::builder::Builder;
 #[derive(Debug)]
 struct ClientWords {
     command: &'static str,
+    screen: Screen,
+    /// Whether the output is JSON.
+    is_json: bool,
     client: ClientApp,
     scope: Scope,
     /// File in place of that of the client.
@@ -35,19 +41,29 @@ struct ClientWords {
     args: Vec<String>,
 }
 
-pub(super) const CONFIG_OPTIONS: &[&str] = &["--name", "--url"];
-pub(super) const INSTALL_OPTIONS: &[&str] = &["--name", "--url", "--file", "--project", "--print"];
-pub(super) const UNINSTALL_OPTIONS: &[&str] = &["--name", "--file", "--project", "--print"];
+pub(super) const CONFIG_OPTIONS: &[&str] = &["--name NAME", "--url URL"];
+pub(super) const INSTALL_OPTIONS: &[&str] =
+    &["--name NAME", "--url URL", "--file FILE", "--project", "--print"];
+pub(super) const UNINSTALL_OPTIONS: &[&str] =
+    &["--name NAME", "--file FILE", "--project", "--print"];
 
 /// Prints the entry for a client.
 pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let words = ClientWords::read(given.words, "config", CONFIG_OPTIONS)?;
+    let words = ClientWords::read(given, "config", CONFIG_OPTIONS)?;
     let entry = words.entry(&builder)?;
     let text = words.client.add(&entry, "").map_err(CommandError::failure)?;
     warn_of_debug_build(&words);
     note_what_is_missing(&words, &entry, &text);
-    if let Ok(file) = words.file() {
-        eprintln!("note: the entry belongs in {}", file.display());
+    let file = words.file().ok();
+    if words.is_json {
+        let file = file.map(|file| file.display().to_string());
+        print(&as_json(&json!({
+            "client": words.client.name(), "server": entry.name, "file": file, "text": text,
+        })));
+        return Ok(());
+    }
+    if let Some(file) = file {
+        say(format_args!("note: the entry belongs in {}\n", file.display()));
     }
     print(&text);
     Ok(())
@@ -55,7 +71,7 @@ pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), Comman
 
 /// Adds the entry to the file of a client.
 pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let words = ClientWords::read(given.words, "install", INSTALL_OPTIONS)?;
+    let words = ClientWords::read(given, "install", INSTALL_OPTIONS)?;
     let (entry, file) = (words.entry(&builder)?, words.file()?);
     let old = read(&file)?;
     let new = words.client.add(&entry, old.as_deref().unwrap_or_default());
@@ -63,12 +79,12 @@ pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), Comma
         new.map_err(|why| CommandError::failure(format_args!("{}: {why}", file.display())))?;
     warn_of_debug_build(&words);
     note_what_is_missing(&words, &entry, &new);
-    change(&words, &file, old.as_deref(), &new)
+    change(&words, &entry.name, &file, old.as_deref(), &new)
 }
 
 /// Removes the entry from the file of a client.
 pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let words = ClientWords::read(given.words, "uninstall", UNINSTALL_OPTIONS)?;
+    let words = ClientWords::read(given, "uninstall", UNINSTALL_OPTIONS)?;
     let (name, file) = (words.name(&builder), words.file()?);
     let old = read(&file)?;
     let new = words.client.remove(&name, old.as_deref().unwrap_or_default());
@@ -80,22 +96,21 @@ pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), Com
             file.display()
         )));
     };
-    change(&words, &file, old.as_deref(), &new)
+    change(&words, &name, &file, old.as_deref(), &new)
 }
 
 impl ClientWords {
     fn read(
-        words: Vec<String>,
+        given: CommandWords,
         command: &'static str,
         options: &'static [&'static str],
     ) -> Result<Self, CommandError> {
-        let mut words = words.into_iter();
+        let mut words = given.words.into_iter();
         let client = words.next().unwrap_or_default();
         let client = ClientApp::named(&client).ok_or_else(|| unknown_client(&client))?;
         let options = CommandOptions {
             command,
-            names: options,
-            flags: &["--project", "--print"],
+            usages: options,
             advice: "; arguments of the server follow `--`",
         };
         let mut values = options.read(words.by_ref().take_while(|word| word != "--"))?;
@@ -105,6 +120,8 @@ impl ClientWords {
         };
         let read = Self {
             command,
+            screen: given.screen,
+            is_json: given.json,
             client,
             scope,
             file: values.take("--file").map(PathBuf::from),
@@ -231,12 +248,15 @@ fn note_what_is_missing(words: &ClientWords, entry: &ServerEntry, new: &str) {
             continue;
         }
         if words.client.asks() {
-            eprintln!("note: {} asks for `{name}` when it starts the server", words.client.title());
+            say(format_args!(
+                "note: {} asks for `{name}` when it starts the server\n",
+                words.client.title()
+            ));
         } else if new.contains(&placeholder(name)) {
-            eprintln!(
-                "note: `{name}` has no value yet: replace `{}` in the entry",
+            say(format_args!(
+                "note: `{name}` has no value yet: replace `{}` in the entry\n",
                 placeholder(name)
-            );
+            ));
         }
     }
 }
@@ -244,9 +264,9 @@ fn note_what_is_missing(words: &ClientWords, entry: &ServerEntry, new: &str) {
 /// Warns if clients would start a build that the next `cargo build` changes, and that is slow.
 fn warn_of_debug_build(words: &ClientWords) {
     if cfg!(debug_assertions) && words.url.is_none() {
-        eprintln!(
-            "warning: this is a debug build, and `cargo clean` removes it: for daily use run `cargo run --release --features mcp-runtime/workbench -- …`"
-        );
+        say(format_args!(
+            "warning: this is a debug build, and `cargo clean` removes it: for daily use run `cargo run --release --features mcp-runtime/workbench -- …`\n"
+        ));
     }
 }
 
@@ -262,12 +282,28 @@ fn read(file: &Path) -> Result<Option<String>, CommandError> {
 /// Writes the new text of a file, and keeps the old one beside it. With `--print`, only shows the difference.
 fn change(
     words: &ClientWords,
+    server: &str,
     file: &Path,
     old: Option<&str>,
     new: &str,
 ) -> Result<(), CommandError> {
+    let difference = || difference(&file.display().to_string(), old.unwrap_or_default(), new);
+    let described = |file: &Path, is_written: bool, kept: Option<PathBuf>| {
+        print(&as_json(&json!({
+            "client": words.client.name(),
+            "server": server,
+            "file": file.display().to_string(),
+            "written": is_written,
+            "backup": kept.map(|kept| kept.display().to_string()),
+            "difference": difference(),
+        })));
+    };
+    if words.is_json && (words.is_preview || old == Some(new)) {
+        described(file, false, None);
+        return Ok(());
+    }
     if words.is_preview {
-        print(&difference(&file.display().to_string(), old.unwrap_or_default(), new));
+        print(&words.screen.changes(difference()));
         return Ok(());
     }
     if old == Some(new) {
@@ -275,13 +311,19 @@ fn change(
         return Ok(());
     }
     let (saved, kept) = write(file, old, new).map_err(|why| failed(file, &why))?;
+    if words.is_json {
+        described(&saved, true, kept);
+        return Ok(());
+    }
+    let kept = kept.map(|kept| format!(", and {} has its old text", kept.display()));
+    let kept = kept.unwrap_or_default();
     print(&format!("{} is changed{kept}; restart {}\n", saved.display(), words.client.title()));
     Ok(())
 }
 
 /// Replaces the text of a file at once, so that a client never reads a part of it. Returns the file that was written, which is the target of
-/// a link, and what the message says about the copy of the old file.
-fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<(PathBuf, String)> {
+/// a link, and the copy of the old file.
+fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<(PathBuf, Option<PathBuf>)> {
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         fs::create_dir_all(folder)?;
     }
@@ -298,9 +340,9 @@ fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<(PathBuf, Stri
         Some(_) => {
             let backup = beside(".bak");
             fs::copy(&file, &backup)?;
-            format!(", and {} has its old text", backup.display())
+            Some(backup)
         }
-        None => String::new(),
+        None => None,
     };
     let part = beside(".new");
     // What another run has left there may be a link, or readable for others.

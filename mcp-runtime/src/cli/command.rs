@@ -11,7 +11,8 @@ use tokio::io::AsyncWriteExt as _;
 
 use super::{
     exit::{CommandError, CommandOutput},
-    questions::QuestionAnswers,
+    questions::{self, QuestionAnswers},
+    screen::{Screen, of_stdout, say},
 };
 use crate::{
     builder::Builder,
@@ -28,7 +29,7 @@ pub(super) struct Command {
     pub(super) about: &'static str,
     /// Options that may stand anywhere after the name, beside those that the command parses.
     pub(super) options: &'static [CommandOption],
-    /// Options that the command parses, with their dashes. They may have the names of options that the author has declared.
+    /// Usages of the options that the command parses, such as `--url URL`. They may have the names of options that the author has declared.
     pub(super) parsed: &'static [&'static str],
     pub(super) run: fn(Builder, CommandWords) -> Result<(), CommandError>,
 }
@@ -42,6 +43,24 @@ pub(super) enum CommandOption {
     Json,
 }
 
+/// Options that several commands share, as `help` shows them.
+#[cfg(feature = "workbench")]
+pub(super) const SHARED: [(&str, &str); 2] =
+    [questions::OPTION, ("--json", "after a command: prints the result as JSON")];
+#[cfg(not(feature = "workbench"))]
+pub(super) const SHARED: [(&str, &str); 1] = [questions::OPTION];
+
+#[cfg(feature = "workbench")]
+impl CommandOption {
+    /// Returns the usage of the option.
+    pub(super) fn usage(self) -> &'static str {
+        match self {
+            Self::Answer => SHARED[0].0,
+            Self::Json => SHARED[1].0,
+        }
+    }
+}
+
 /// Words after the name of a command.
 pub(super) struct CommandWords {
     /// At least as many words as the usage requires, and none if the usage has none.
@@ -49,11 +68,24 @@ pub(super) struct CommandWords {
     pub(super) answers: QuestionAnswers,
     /// Whether the output is JSON.
     pub(super) json: bool,
+    /// Place of the output. While a command runs, stdout leads elsewhere.
+    pub(super) screen: Screen,
 }
 
 impl Command {
     pub(super) fn name(&self) -> &'static str {
         self.usage.split(' ').next().unwrap_or_default()
+    }
+
+    /// Returns what the usage calls the word at this place, after the name. `NAME=VALUE` may be repeated. Options have no place.
+    #[cfg(feature = "workbench")]
+    pub(super) fn place(&self, at: usize) -> Option<&'static str> {
+        let words = self.usage.split(' ').skip(1);
+        let mut words = words
+            .take_while(|word| !word.trim_start_matches('[').starts_with("--"))
+            .map(|word| word.trim_matches(['[', ']']))
+            .filter(|word| !word.starts_with('…'));
+        words.clone().nth(at).or_else(|| words.find(|word| *word == "NAME=VALUE"))
     }
 
     /// Takes the shared options out of the words, and compares the number of the others with the usage. Optional words are parsed by the command.
@@ -72,27 +104,44 @@ impl Command {
         let name = self.name();
         let problem = match words.len() {
             count if count < required => {
-                let see = if all.first() == Some(&"CLIENT") { "help" } else { "list" };
+                let see =
+                    if matches!(all.first(), Some(&"CLIENT" | &"SHELL")) { "help" } else { "list" };
                 format!("`{name}` needs an argument: `{}`; see `{see}`", self.usage)
             }
             1.. if all.is_empty() => format!("`{name}` takes no argument; see `help`"),
             2.. if all.len() == 1 && required == 1 => {
                 format!("`{name}` takes one argument; see `help`")
             }
-            _ => return Ok(CommandWords { words, answers, json }),
+            _ => return Ok(CommandWords { words, answers, json, screen: of_stdout() }),
         };
         Err(CommandError::usage(problem))
     }
+}
+
+/// Returns the name of an option in its usage, or in a word such as `--url=URL`.
+#[cfg(feature = "workbench")]
+pub(super) fn name_of(usage: &str) -> &str {
+    usage.split([' ', '=']).next().unwrap_or(usage)
+}
+
+/// Returns the names of all options.
+#[cfg(feature = "workbench")]
+pub(super) fn names_of(usages: &[&'static str]) -> String {
+    usages.iter().map(|usage| name_of(usage)).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether the usage of an option has a value that cannot be left out.
+#[cfg(feature = "workbench")]
+pub(super) fn takes_value(usage: &str) -> bool {
+    usage.split_once(' ').is_some_and(|(_, value)| !value.starts_with('['))
 }
 
 /// Options that a command parses.
 #[cfg(feature = "workbench")]
 pub(super) struct CommandOptions {
     pub(super) command: &'static str,
-    /// Names with their dashes.
-    pub(super) names: &'static [&'static str],
-    /// Those of the names that take no value.
-    pub(super) flags: &'static [&'static str],
+    /// Usage of each option, such as `--url URL`.
+    pub(super) usages: &'static [&'static str],
     /// Advice for a word that is no option, or an empty text.
     pub(super) advice: &'static str,
 }
@@ -119,17 +168,19 @@ impl CommandOptions {
                 Some((name, value)) => (name, Some(value.to_owned())),
                 None => (&*word, None),
             };
-            let Some(option) = self.names.iter().copied().find(|option| *option == name) else {
+            let mut usages = self.usages.iter();
+            let Some(usage) = usages.find(|usage| name_of(usage) == name) else {
                 return Err(CommandError::usage(format!(
                     "`{}` has no option `{name}`; it has {}{}",
                     self.command,
-                    self.names.join(", "),
+                    names_of(self.usages),
                     self.advice
                 )));
             };
-            let value = match self.flags.contains(&option) {
-                true => Some(String::new()),
-                false => value.or_else(|| words.next()),
+            let option = name_of(usage);
+            let value = match takes_value(usage) {
+                true => value.or_else(|| words.next()),
+                false => Some(String::new()),
             };
             let Some(value) = value else {
                 return Err(CommandError::usage(format!("`{option}` needs a value: `{option}=…`")));
@@ -152,7 +203,12 @@ impl CommandValues {
 #[cfg(feature = "workbench")]
 fn take_json(words: &mut Vec<String>) -> Result<bool, CommandError> {
     let count = words.len();
-    words.retain(|word| word != "--json");
+    // Words after `--` belong to the server.
+    let mut is_own = true;
+    words.retain(|word| {
+        is_own &= word != "--";
+        !is_own || word != "--json"
+    });
     Ok(words.len() < count)
 }
 
@@ -191,7 +247,7 @@ pub(super) fn apart<'a>(
         // Errors are ignored, because the reader of stdout may have exited already (`… | head`).
         let _ = output.write_all(printed.text.as_bytes()).await;
         let _ = output.shutdown().await;
-        let _ = std::io::stderr().write_all(printed.aside.as_bytes());
+        say(format_args!("{}", printed.aside));
         printed.end
     });
     block_on(runtime, result)

@@ -4,13 +4,18 @@ use std::{env, path::PathBuf, pin::pin};
 
 use mcp_runtime_dev::{DevError, Launch, Project};
 
-use super::{command::CommandWords, exit::CommandError, http, settings::EntryOptions};
+use super::{
+    command::{CommandWords, names_of},
+    exit::CommandError,
+    http,
+    settings::EntryOptions,
+};
 use crate::{
     builder::Builder,
     transport::{block_on, stdio::StdioGuard},
 };
 
-pub(super) const OPTIONS: &[&str] = &["--features", "--http"];
+pub(super) const OPTIONS: &[&str] = &["--features FEATURES", "--http [ADDR]"];
 
 /// Features of this build. The next builds need the same features.
 const FEATURES: [(&str, bool); 12] = [
@@ -151,7 +156,7 @@ impl DevWords {
                 _ => {
                     return Err(CommandError::usage(format!(
                         "`dev` has no option `{word}`; it has {} and the options of `--http`; other arguments of the server follow `--`",
-                        OPTIONS.join(", ")
+                        names_of(OPTIONS)
                     )));
                 }
             }

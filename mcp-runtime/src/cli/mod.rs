@@ -10,10 +10,14 @@ mod command;
 #[cfg(feature = "workbench")]
 mod complete;
 #[cfg(feature = "workbench")]
+mod completions;
+#[cfg(feature = "workbench")]
 mod dev;
 mod exit;
 mod http;
 mod manifest;
+#[cfg(feature = "workbench")]
+mod overview;
 mod person;
 #[cfg(feature = "playground")]
 mod playground;
@@ -25,12 +29,15 @@ mod ready;
 #[cfg(feature = "workbench")]
 mod record;
 mod run;
+mod screen;
 #[cfg(feature = "workbench")]
 mod server_json;
 #[cfg(feature = "workbench")]
 mod settings;
 mod show;
 mod status;
+#[cfg(feature = "workbench")]
+mod suggestions;
 mod trial;
 
 pub use self::exit::Exit;

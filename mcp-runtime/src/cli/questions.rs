@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     exit::CommandError,
     person::Person,
+    screen::say,
     show::{self, member},
     status::StatusLine,
 };
@@ -75,6 +76,12 @@ impl QuestionAnswers {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
+    /// Shows the progress of the call in numbers only.
+    #[cfg(feature = "workbench")]
+    pub(super) fn without_bar(&mut self) {
+        self.status.without_bar();
+    }
+
     /// Sends questions without an `--answer` to the person at the terminal, and reads the answers from `input`.
     pub(super) fn ask(&mut self, input: StdioInput) {
         self.person = Some(Person::new(input));
@@ -95,7 +102,7 @@ impl QuestionAnswers {
         self.status.clear();
         // The error for a question without an answer names the unused answers itself.
         if let (Ok(_), Some(unused)) = (&result, self.unused()) {
-            eprintln!("note: {unused}");
+            say(format_args!("note: {unused}\n"));
         }
         result
     }

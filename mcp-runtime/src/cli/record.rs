@@ -11,11 +11,13 @@ use std::{
 };
 
 use mcp_runtime_workbench::{REMOVED, Redaction, Sender, Transcript, recorded};
+use serde_json::json;
 
 use super::{
     command::{CommandWords, apart},
     exit::{CommandError, CommandOutput},
     settings::{EntryOptions, EntryVariable},
+    trial::as_json,
 };
 use crate::{builder::Builder, testing::replay};
 
@@ -98,7 +100,7 @@ impl Recording {
     }
 
     fn comment(&self, text: &str) {
-        self.write(&format!("{}\n", serde_json::json!({ "#": text })));
+        self.write(&format!("{}\n", json!({ "#": text })));
     }
 
     /// Passes all messages between the client and the server on, until the server closes its side. The file has a message before its
@@ -142,8 +144,12 @@ async fn replayed(builder: Builder, given: CommandWords) -> Result<CommandOutput
     let differences = replay::replay(builder, &transcript).await.map_err(CommandError::failure)?;
     let aside = removed(&transcript);
     let count = transcript.lines.len();
+    let text = |text: String| match given.json {
+        true => as_json(&json!({ "messages": count, "differences": differences })),
+        false => given.screen.differences(text),
+    };
     if differences.is_empty() {
-        let text = format!("the server answers as recorded ({count} messages)\n");
+        let text = text(format!("the server answers as recorded ({count} messages)\n"));
         return Ok(CommandOutput { aside, ..text.into() });
     }
     let word = if differences.len() == 1 { "difference" } else { "differences" };
@@ -151,7 +157,8 @@ async fn replayed(builder: Builder, given: CommandWords) -> Result<CommandOutput
         "{} {word} in {count} messages",
         differences.len()
     )));
-    Ok(CommandOutput { text: differences.join("\n") + "\n", aside, end })
+    let text = text(differences.join("\n") + "\n");
+    Ok(CommandOutput { text, aside, end })
 }
 
 /// Returns the note about messages of the client that lack a secret.

@@ -1,6 +1,6 @@
 //! `run`, which serves a client or executes a command of the command line, and the table of all commands.
 
-use std::{ffi::OsString, io::Write as _};
+use std::ffi::OsString;
 
 use mcp_runtime_contract::suggest::nearest;
 
@@ -9,13 +9,15 @@ use super::playground;
 use super::{
     arguments::option_name,
     check,
-    command::{Command, CommandOption, CommandWords, print},
+    command::{Command, CommandOption, CommandWords, SHARED, print},
     exit::{CommandError, Exit, ExitStatus},
     http::{self, HttpOptions},
-    manifest, questions, show, trial,
+    manifest,
+    screen::{of_stdout, say},
+    show, trial,
 };
 #[cfg(feature = "workbench")]
-use super::{bundle, clients, complete, dev, record, server_json};
+use super::{bundle, clients, complete, completions, dev, overview, record, server_json};
 use crate::{
     builder::{Builder, CallSite},
     config::{GivenValues, OwnOptions},
@@ -24,6 +26,10 @@ use crate::{
 
 /// Shared options of the commands that use an item.
 const TRIAL: &[CommandOption] = &[CommandOption::Answer, CommandOption::Json];
+
+/// Option of commands whose output is JSON anyway, or that lack a JSON form without the feature `workbench`.
+const OUTPUT: &[CommandOption] =
+    if cfg!(feature = "workbench") { &[CommandOption::Json] } else { &[] };
 
 static COMMANDS: &[Command] = &[
     Command {
@@ -57,7 +63,7 @@ static COMMANDS: &[Command] = &[
     Command {
         usage: "schema",
         about: "prints the manifest as JSON, to be committed as mcp.lock.json",
-        options: &[],
+        options: OUTPUT,
         parsed: &[],
         run: manifest::run,
     },
@@ -65,7 +71,7 @@ static COMMANDS: &[Command] = &[
         usage: "check [--strict] [--against FILE]",
         about: "reports what known clients reject or handle badly",
         options: &[CommandOption::Json],
-        parsed: &["--strict", "--against"],
+        parsed: &["--strict", "--against FILE"],
         run: check::run,
     },
     #[cfg(feature = "workbench")]
@@ -78,9 +84,17 @@ static COMMANDS: &[Command] = &[
     },
     #[cfg(feature = "workbench")]
     Command {
+        usage: "completions SHELL [-- WORDS]",
+        about: "prints the script that completes these commands in bash, zsh, fish or powershell",
+        options: &[],
+        parsed: &[],
+        run: |builder, given| completions::run(COMMANDS, builder, given),
+    },
+    #[cfg(feature = "workbench")]
+    Command {
         usage: "config CLIENT [--url URL] [--name NAME] [-- ARGUMENTS]",
         about: "prints the entry for the configuration of a client",
-        options: &[],
+        options: &[CommandOption::Json],
         parsed: clients::CONFIG_OPTIONS,
         run: clients::config,
     },
@@ -88,7 +102,7 @@ static COMMANDS: &[Command] = &[
     Command {
         usage: "install CLIENT [--project] [--file FILE] [--print] …",
         about: "adds this server to the configuration of a client",
-        options: &[],
+        options: &[CommandOption::Json],
         parsed: clients::INSTALL_OPTIONS,
         run: clients::install,
     },
@@ -96,7 +110,7 @@ static COMMANDS: &[Command] = &[
     Command {
         usage: "uninstall CLIENT [--project] [--file FILE] [--print]",
         about: "removes this server from the configuration of a client",
-        options: &[],
+        options: &[CommandOption::Json],
         parsed: clients::UNINSTALL_OPTIONS,
         run: clients::uninstall,
     },
@@ -104,7 +118,7 @@ static COMMANDS: &[Command] = &[
     Command {
         usage: "bundle [--out FILE] [--icon PNG] [--author NAME] [--validate]",
         about: "puts this program into a bundle (.mcpb), which clients install",
-        options: &[],
+        options: &[CommandOption::Json],
         parsed: bundle::OPTIONS,
         run: bundle::run,
     },
@@ -112,7 +126,7 @@ static COMMANDS: &[Command] = &[
     Command {
         usage: "server-json [--name NAME] [--url URL] [--readme FILE] …",
         about: "prints the entry for the MCP Registry",
-        options: &[],
+        options: &[CommandOption::Json],
         parsed: server_json::OPTIONS,
         run: server_json::run,
     },
@@ -136,7 +150,7 @@ static COMMANDS: &[Command] = &[
     Command {
         usage: "replay FILE",
         about: "plays a recorded session again, and reports what differs",
-        options: &[],
+        options: &[CommandOption::Json],
         parsed: &[],
         run: record::replay,
     },
@@ -148,11 +162,11 @@ static COMMANDS: &[Command] = &[
         parsed: &["--no-open"],
         run: playground::run,
     },
-    Command { usage: "help", about: "prints this help", options: &[], parsed: &[], run: help },
+    Command { usage: "help", about: "prints this help", options: OUTPUT, parsed: &[], run: help },
     Command {
         usage: "version",
         about: "prints the name and the version of the server",
-        options: &[],
+        options: OUTPUT,
         parsed: &[],
         run: version,
     },
@@ -160,9 +174,10 @@ static COMMANDS: &[Command] = &[
 
 /// Commands of the feature `workbench`.
 #[cfg(not(feature = "workbench"))]
-const WORKBENCH: [&str; 9] = [
+const WORKBENCH: [&str; 10] = [
     "bundle",
     "complete",
+    "completions",
     "config",
     "dev",
     "install",
@@ -222,7 +237,11 @@ impl Builder {
     /// option `--json`, with which a command prints the result of the protocol. `config CLIENT` prints the entry for the configuration of a
     /// client, `install CLIENT` adds it to the client's file, and `uninstall CLIENT` removes it. `bundle` puts the program into a file that
     /// clients install, and `server-json` prints the entry for the MCP Registry. `record FILE` writes a session to a file, and `replay FILE`
-    /// plays it again and reports differences.
+    /// plays it again and reports differences. `completions SHELL` prints a script with which bash, zsh, fish or PowerShell completes the
+    /// command line, also names of tools and their arguments.
+    ///
+    /// With this feature, a terminal shows lists as tables and texts in colours, and the progress of a call as a bar. `NO_COLOR`, `CLICOLOR`
+    /// and `CLICOLOR_FORCE` turn colours off and on. Pipes and files get plain text.
     ///
     /// `dev` of the same feature watches the sources, builds the program after each change, and replaces the running server. The client
     /// stays connected and sees the new lists. Its calls wait for a running build, and tool calls return the errors of the compiler.
@@ -308,8 +327,7 @@ impl Builder {
         match result {
             Ok(()) => ExitStatus::Success.into(),
             Err(stop) => {
-                // If stderr cannot be written, the exit code still reports the failure.
-                let _ = writeln!(std::io::stderr(), "error: {}", stop.text);
+                say(format_args!("error: {}\n", stop.text));
                 stop.code.into()
             }
         }
@@ -404,7 +422,14 @@ impl Builder {
     }
 }
 
-fn help(builder: Builder, _: CommandWords) -> Result<(), CommandError> {
+#[cfg_attr(not(feature = "workbench"), expect(unused_variables, reason = "`--json` needs it"))]
+fn help(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
+    #[cfg(feature = "workbench")]
+    if given.json {
+        let own = builder.declared_config().options().help();
+        print(&overview::help(&builder.identity, COMMANDS, &options(), own));
+        return Ok(());
+    }
     print_help(&builder);
     Ok(())
 }
@@ -412,21 +437,24 @@ fn help(builder: Builder, _: CommandWords) -> Result<(), CommandError> {
 fn print_help(builder: &Builder) {
     let commands: Vec<_> = COMMANDS.iter().map(|command| (command.usage, command.about)).collect();
     let own = builder.declared_config().options().help();
-    print(&show::help(&builder.identity, &commands, &options(), &own));
+    let page = show::help(&builder.identity, &commands, &options(), &own);
+    print(&of_stdout().help(page));
 }
 
-fn version(builder: Builder, _: CommandWords) -> Result<(), CommandError> {
+#[cfg_attr(not(feature = "workbench"), expect(unused_variables, reason = "`--json` needs it"))]
+fn version(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
+    #[cfg(feature = "workbench")]
+    if given.json {
+        print(&overview::version(&builder.identity));
+        return Ok(());
+    }
     print(&format!("{} {}\n", builder.identity.name, builder.identity.version));
     Ok(())
 }
 
 /// Returns all options, in the form that `help` prints.
 fn options() -> Vec<(&'static str, &'static str)> {
-    #[cfg(feature = "workbench")]
-    let shared = [questions::OPTION, ("--json", "after a command: prints the result as JSON")];
-    #[cfg(not(feature = "workbench"))]
-    let shared = [questions::OPTION];
-    shared.into_iter().chain(http::OPTIONS.iter().copied()).collect()
+    SHARED.into_iter().chain(http::OPTIONS.iter().copied()).collect()
 }
 
 /// Returns the names of all commands.
@@ -491,7 +519,7 @@ fn unknown_command(given: &str, builder: Builder) -> CommandError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::RESERVED;
+    use crate::{cli::questions, config::RESERVED};
 
     #[test]
     fn fields_cannot_have_the_options_of_every_server() {

@@ -14,10 +14,11 @@ use super::{
 };
 use crate::{builder::Builder, server::Identity};
 
-pub(super) const OPTIONS: &[&str] = &["--name", "--url", "--readme", "--description"];
+pub(super) const OPTIONS: &[&str] =
+    &["--name NAME", "--url URL", "--readme FILE", "--description TEXT"];
 
 pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let options = CommandOptions { command: "server-json", names: OPTIONS, flags: &[], advice: "" };
+    let options = CommandOptions { command: "server-json", usages: OPTIONS, advice: "" };
     let values = options.read(given.words)?;
     refuse_given_values(&builder, "server-json")?;
     apart(Box::new(|_| Box::pin(async move { entry(builder, values) })))

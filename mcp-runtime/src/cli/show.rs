@@ -2,8 +2,11 @@
 
 use mcp_runtime_contract::collect::collect_by_insert;
 use mcp_runtime_wire::Raw;
+#[cfg(feature = "workbench")]
+use mcp_runtime_workbench::ListedItem;
 use serde_json::{Map, Value, json};
 
+use super::screen::Screen;
 use crate::{
     catalog::{Entry, Snapshot},
     model::ListKind,
@@ -90,23 +93,34 @@ pub(super) fn help(
 }
 
 /// Returns the text of `list`. The `snapshot` provides what the protocol's lists do not contain, such as the scopes of an item.
-pub(super) fn list(identity: &Identity, everything: &ServerLists, snapshot: &Snapshot) -> String {
+#[cfg(feature = "workbench")]
+pub(super) fn list(
+    identity: &Identity,
+    everything: &ServerLists,
+    snapshot: &Snapshot,
+    screen: &Screen,
+) -> String {
+    match screen.is_styled() {
+        true => tables(identity, everything, snapshot, screen),
+        false => lines(identity, everything, snapshot),
+    }
+}
+
+/// Returns the text of `list`. The `snapshot` provides what the protocol's lists do not contain, such as the scopes of an item.
+#[cfg(not(feature = "workbench"))]
+pub(super) fn list(
+    identity: &Identity,
+    everything: &ServerLists,
+    snapshot: &Snapshot,
+    _: &Screen,
+) -> String {
+    lines(identity, everything, snapshot)
+}
+
+/// Returns the lists for a pipe or a file.
+fn lines(identity: &Identity, everything: &ServerLists, snapshot: &Snapshot) -> String {
     let mut page = format!("{} {}\n", identity.name, identity.version);
-    for (title, kind, list, usage) in [
-        (
-            "tools",
-            ListKind::Tools,
-            &everything.tools,
-            usage_of_tool as fn(&Value, &Snapshot) -> String,
-        ),
-        ("resources", ListKind::Resources, &everything.resources, |resource, _| {
-            member(resource, "uri").to_owned()
-        }),
-        ("templates", ListKind::Templates, &everything.templates, |template, _| {
-            member(template, "uriTemplate").to_owned()
-        }),
-        ("prompts", ListKind::Prompts, &everything.prompts, |prompt, _| usage_of_prompt(prompt)),
-    ] {
+    for (title, kind, list, usage) in sections(everything) {
         if list.is_empty() {
             continue;
         }
@@ -119,15 +133,60 @@ pub(super) fn list(identity: &Identity, everything: &ServerLists, snapshot: &Sna
             // A long usage gets a line of its own, so that the descriptions stay in one column.
             let is_long = usage.chars().count() > width;
             let usage = if is_long { format!("{usage}\n  {:width$}", "") } else { usage };
-            let key = ["uriTemplate", "uri", "name"].into_iter().find(|key| item[*key].is_string());
-            let entry = snapshot.find(kind, member(item, key.unwrap_or_default()));
-            let mark = entry.map(|entry| mark(entry)).unwrap_or_default();
             page.push_str(format!("  {usage:width$}  {description}").trim_end());
-            page.push_str(&mark);
+            page.push_str(&mark_of(kind, item, snapshot));
             page.push('\n');
         }
     }
     page
+}
+
+/// Function that describes how an item is used.
+type ItemUsage = fn(&Value, &Snapshot) -> String;
+
+/// Returns the title, the kind, the items and their usage of each list.
+fn sections(everything: &ServerLists) -> [(&'static str, ListKind, &[Value], ItemUsage); 4] {
+    [
+        ("tools", ListKind::Tools, &everything.tools, usage_of_tool),
+        ("resources", ListKind::Resources, &everything.resources, |resource, _| {
+            member(resource, "uri").to_owned()
+        }),
+        ("templates", ListKind::Templates, &everything.templates, |template, _| {
+            member(template, "uriTemplate").to_owned()
+        }),
+        ("prompts", ListKind::Prompts, &everything.prompts, |prompt, _| usage_of_prompt(prompt)),
+    ]
+}
+
+/// Returns the lists as a person at a terminal sees them.
+#[cfg(feature = "workbench")]
+fn tables(
+    identity: &Identity,
+    everything: &ServerLists,
+    snapshot: &Snapshot,
+    screen: &Screen,
+) -> String {
+    let sections = sections(everything).map(|(title, kind, list, usage)| {
+        let items = list.iter().map(|item| {
+            let usage = usage(item, snapshot);
+            let (name, arguments) = usage.split_once(' ').unwrap_or((&usage, ""));
+            ListedItem {
+                name: name.to_owned(),
+                arguments: arguments.to_owned(),
+                about: member(item, "description").lines().next().unwrap_or_default().to_owned(),
+                marks: mark_of(kind, item, snapshot).trim_start().to_owned(),
+            }
+        });
+        (title, items.collect())
+    });
+    screen.list(&format!("{} {}", identity.name, identity.version), &sections)
+}
+
+/// Returns the marks of an item in a list of the protocol.
+fn mark_of(kind: ListKind, item: &Value, snapshot: &Snapshot) -> String {
+    let key = ["uriTemplate", "uri", "name"].into_iter().find(|key| item[*key].is_string());
+    let entry = snapshot.find(kind, member(item, key.unwrap_or_default()));
+    entry.map(|entry| mark(entry)).unwrap_or_default()
 }
 
 /// Returns the marks of an item, such as ` (task; asks elicitation; needs notes:write)`. They show the task support, the capabilities that

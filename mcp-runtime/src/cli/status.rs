@@ -2,6 +2,8 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
+#[cfg(feature = "workbench")]
+use mcp_runtime_workbench::StatusText;
 use serde_json::Value;
 
 use super::show::member;
@@ -16,12 +18,23 @@ pub(super) struct StatusLine {
     /// Status of the task that was shown last.
     shown: String,
     /// Number of characters that the terminal shows.
+    #[cfg(not(feature = "workbench"))]
     width: usize,
+    /// Whether a report with a total is shown as a bar.
+    #[cfg(feature = "workbench")]
+    has_bar: bool,
 }
 
 impl Default for StatusLine {
     fn default() -> Self {
-        Self { is_terminal: std::io::stderr().is_terminal(), shown: String::new(), width: 0 }
+        Self {
+            is_terminal: std::io::stderr().is_terminal(),
+            shown: String::new(),
+            #[cfg(not(feature = "workbench"))]
+            width: 0,
+            #[cfg(feature = "workbench")]
+            has_bar: true,
+        }
     }
 }
 
@@ -47,7 +60,19 @@ impl StatusLine {
         if !message.is_empty() {
             text.push_str(&format!(": {message}"));
         }
+        #[cfg(feature = "workbench")]
+        if let (Some(progress), Some(total), true) =
+            (params["progress"].as_f64(), params["total"].as_f64(), self.has_bar)
+        {
+            text.insert_str(0, &format!("{} ", mcp_runtime_workbench::bar(progress, total)));
+        }
         self.draw(&text);
+    }
+
+    /// Shows reports with a total as numbers, for a person who wants JSON.
+    #[cfg(feature = "workbench")]
+    pub(super) fn without_bar(&mut self) {
+        self.has_bar = false;
     }
 
     /// Shows the status of a task, if it differs from the one shown last.
@@ -64,6 +89,22 @@ impl StatusLine {
     }
 
     /// Removes the line from the terminal, so that other text can be printed.
+    #[cfg(feature = "workbench")]
+    pub(super) fn clear(&mut self) {
+        if StatusText::hide() {
+            self.shown.clear();
+        }
+    }
+
+    /// Replaces the line in the terminal. Lines of the log go above it.
+    #[cfg(feature = "workbench")]
+    #[expect(clippy::unused_self, reason = "without the feature, the width is here")]
+    fn draw(&mut self, text: &str) {
+        StatusText::show(&in_one_line(text));
+    }
+
+    /// Removes the line from the terminal, so that other text can be printed.
+    #[cfg(not(feature = "workbench"))]
     pub(super) fn clear(&mut self) {
         if self.width > 0 {
             write(&format!("\r{:width$}\r", "", width = self.width));
@@ -72,14 +113,20 @@ impl StatusLine {
         }
     }
 
-    /// Replaces the line in the terminal. The space behind the text separates it from text that the handler prints.
+    /// Replaces the line in the terminal.
+    #[cfg(not(feature = "workbench"))]
     fn draw(&mut self, text: &str) {
-        let text = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-        let text: String = text.take(WIDEST).chain([' ']).collect();
+        let text = in_one_line(text);
         let width = self.width;
         write(&format!("\r{text:width$}"));
         self.width = text.chars().count().max(1);
     }
+}
+
+/// Returns the beginning of a text. The space behind it separates it from text that the handler prints.
+fn in_one_line(text: &str) -> String {
+    let text = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    text.take(WIDEST).chain([' ']).collect()
 }
 
 /// Writes to stderr. Errors are ignored, because a lost status does not change the result.

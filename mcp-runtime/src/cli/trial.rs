@@ -8,6 +8,7 @@ use super::{
     command::{CommandWords, apart},
     exit::{CommandError, CommandOutput},
     questions::QuestionAnswers,
+    screen::Screen,
     show,
 };
 use crate::{
@@ -18,7 +19,7 @@ use crate::{
 };
 
 pub(super) fn list(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    apart(Box::new(move |_| Box::pin(listed(builder, given.json))))
+    apart(Box::new(move |_| Box::pin(listed(builder, given.json, given.screen))))
 }
 
 pub(super) fn call(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
@@ -43,7 +44,7 @@ enum Trial {
 
 /// Uses the item that the first word names, with the other words as arguments.
 fn try_out(builder: Builder, trial: Trial, given: CommandWords) -> Result<(), CommandError> {
-    let CommandWords { words, mut answers, json } = given;
+    let CommandWords { words, mut answers, json, .. } = given;
     let is_somebody_there = QuestionAnswers::is_somebody_there();
     let tried = async move |input| {
         let can = json!({ "elicitation": { "form": {}, "url": {} } });
@@ -55,6 +56,10 @@ fn try_out(builder: Builder, trial: Trial, given: CommandWords) -> Result<(), Co
         if is_somebody_there {
             answers.ask(input);
         }
+        #[cfg(feature = "workbench")]
+        if json {
+            answers.without_bar();
+        }
         let result = result_of(&mut client, trial, &words, &mut answers).await;
         client.close().await;
         trial.output(result?, json)
@@ -64,7 +69,11 @@ fn try_out(builder: Builder, trial: Trial, given: CommandWords) -> Result<(), Co
 
 /// Lists the items of the server. Creating the state may have side effects, so `setup` runs only if it may add items. If it fails, the other
 /// items are listed, and stderr has the error: a list is useful before the server is configured.
-async fn listed(builder: Builder, json: bool) -> Result<CommandOutput, CommandError> {
+async fn listed(
+    builder: Builder,
+    json: bool,
+    screen: Screen,
+) -> Result<CommandOutput, CommandError> {
     let identity = builder.identity.clone();
     let (mut client, problem) =
         TestClient::looking(builder).await.map_err(CommandError::failure)?;
@@ -72,7 +81,7 @@ async fn listed(builder: Builder, json: bool) -> Result<CommandOutput, CommandEr
     let everything = show::ServerLists::ask(&mut client).await.map_err(CommandError::failure)?;
     let text = match json {
         true => as_json(&everything.json()),
-        false => show::list(&identity, &everything, &client.snapshot()),
+        false => show::list(&identity, &everything, &client.snapshot(), &screen),
     };
     client.close().await;
     let aside = problem

@@ -32,8 +32,8 @@ pub(crate) trait OwnOptions {
     /// Fails if there is no such option, if the option is no list, or if a value is not UTF-8.
     fn take_all(&mut self, parser: &mut Parser) -> Result<(), String>;
 
-    /// Checks that no option of the author stands behind the name of a command, where words belong to the command. `parsed` are the options of
-    /// the command.
+    /// Checks that no option of the author stands behind the name of a command, where words belong to the command. `parsed` are the usages of
+    /// the options of the command.
     ///
     /// # Errors
     /// Fails with the place where the option belongs.
@@ -156,7 +156,8 @@ impl OwnOptions for FieldOptions {
     fn check_place(&self, command: &str, words: &[String], parsed: &[&str]) -> Result<(), String> {
         let words = words.iter().take_while(|word| *word != "--");
         let words = words.map(|word| word.split('=').next().unwrap_or(word));
-        let foreign = words.filter(|word| !parsed.contains(word));
+        let names = || parsed.iter().filter_map(|usage| usage.split(' ').next());
+        let foreign = words.filter(|word| !names().any(|name| name == *word));
         let option = foreign.filter_map(|word| word.strip_prefix("--"));
         match option.filter_map(|option| self.find(option)).next() {
             None => Ok(()),

@@ -219,7 +219,12 @@ pub(crate) fn install() {
     let on_stderr = Filter::<Registry>::max_level_hint(&filter).unwrap_or(LevelFilter::TRACE);
     let subscriber = super::lazy_subscriber::LazySubscriber::new(
         || {
-            let stderr = layer().with_writer(std::io::stderr).with_filter(filter);
+            #[cfg(not(feature = "workbench"))]
+            let writer = std::io::stderr;
+            // The progress of a call may be in the last line of the terminal.
+            #[cfg(feature = "workbench")]
+            let writer = || mcp_runtime_workbench::LogStderr;
+            let stderr = layer().with_writer(writer).with_filter(filter);
             registry().with(stderr).with(client_log())
         },
         move || on_stderr.max(wanted()),

@@ -17,6 +17,9 @@
 //
 // Publication: `setting` describes a value that clients ask their users for. `mcpb` writes a `bundle`, and `server_json` writes an entry of
 // the registry under a `registry_name`.
+//
+// Output: `screen` knows the terminal, and `painted` lays texts out for it, and `status` replaces a line in place. `shell` has the scripts that complete the
+// command line.
 
 mod bundle;
 mod client_app;
@@ -25,11 +28,15 @@ mod edit;
 mod entry;
 mod json_file;
 mod mcpb;
+mod painted;
 mod place;
 mod redaction;
 mod registry_name;
+mod screen;
 mod server_json;
 mod setting;
+mod shell;
+mod status;
 mod toml_file;
 mod transcript;
 mod yaml_file;
@@ -40,13 +47,17 @@ pub use comparison::{Comparison, Difference};
 pub use edit::difference;
 pub use entry::{EditError, Launch, ServerEntry, Variable, VariableValue};
 pub use mcpb::ArchiveError;
+pub use painted::{ListedItem, bar};
 pub use place::{Home, Scope};
 pub use redaction::{REMOVED, Redaction};
 pub use registry_name::{ReadmeProblem, RegistryName, RegistryNameError};
+pub use screen::Screen;
 pub use server_json::{
     EntryProblem, RegistryEntry, RegistryIcon, RegistryTarget, SourceRepository,
 };
 pub use setting::{Setting, SettingKind};
+pub use shell::{Shell, Suggestion};
+pub use status::{LogStderr, StatusText};
 pub use transcript::{Sender, Transcript, TranscriptError, TranscriptLine, recorded};
 
 #[cfg(test)]

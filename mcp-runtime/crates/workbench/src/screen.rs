@@ -1,0 +1,158 @@
+//! Terminal of the person at the command line: its width, its colours, and texts that fit into it.
+
+use std::io::IsTerminal;
+#[cfg(unix)]
+use std::os::fd::AsFd as AsHandle;
+#[cfg(windows)]
+use std::os::windows::io::AsHandle;
+
+use anstyle::{AnsiColor, Style};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+/// Width of a terminal that does not tell its width.
+const USUAL_WIDTH: usize = 80;
+
+/// Styles of the parts of all texts.
+pub(crate) const TITLE: Style = Style::new().bold();
+pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
+pub(crate) const ASIDE: Style = Style::new().dimmed();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default();
+pub(crate) const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
+
+/// Place where a command prints: a terminal with a width, or a pipe or a file, where texts stay as they are.
+///
+/// A terminal has colours unless `NO_COLOR` is set, `CLICOLOR` is `0`, or `TERM` is `dumb`. `CLICOLOR_FORCE` sets colours in a pipe, too, and
+/// `NO_COLOR` prevails over it (<https://no-color.org>, <https://bixense.com/clicolors>).
+///
+/// ```
+/// use mcp_runtime_workbench::Screen;
+///
+/// let pipe = Screen::new(None, false);
+/// assert_eq!(pipe.remark("note: no icon\n"), "note: no icon\n");
+/// let terminal = Screen::new(Some(80), true);
+/// assert_eq!(terminal.remark("note: no icon\n"), "\x1b[1m\x1b[36mnote:\x1b[0m no icon\n");
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Screen {
+    width: Option<usize>,
+    has_colours: bool,
+}
+
+impl Screen {
+    /// Returns a terminal of this width, in columns, or a pipe or a file without a width.
+    pub const fn new(width: Option<usize>, has_colours: bool) -> Self {
+        Self { width, has_colours }
+    }
+
+    /// Returns the place to which stdout or stderr leads.
+    ///
+    /// ```
+    /// let screen = mcp_runtime_workbench::Screen::of(&std::io::stderr());
+    /// eprint!("{}", screen.remark("note: listening\n"));
+    /// ```
+    pub fn of(stream: &(impl IsTerminal + AsHandle)) -> Self {
+        let width = || match terminal_size::terminal_size_of(stream) {
+            Some((width, _)) => width.0.into(),
+            None => USUAL_WIDTH,
+        };
+        let is_terminal = stream.is_terminal();
+        Self { width: is_terminal.then(width), has_colours: shows_colours(is_terminal) }
+    }
+
+    /// Whether texts differ from those for a pipe or a file.
+    pub fn is_styled(&self) -> bool {
+        self.width.is_some() || self.has_colours
+    }
+
+    /// Returns the number of columns. A pipe has as many as a text needs.
+    pub fn width(&self) -> usize {
+        self.width.unwrap_or(usize::MAX)
+    }
+
+    pub(crate) fn paint(&self, style: Style, text: &str) -> String {
+        match self.has_colours && !text.is_empty() {
+            true => format!("{style}{text}{style:#}"),
+            false => text.to_owned(),
+        }
+    }
+}
+
+/// Whether the environment and the terminal allow colours, in the order of the crate `anstream`.
+fn shows_colours(is_terminal: bool) -> bool {
+    if anstyle_query::no_color() {
+        return false;
+    }
+    if anstyle_query::clicolor_force() {
+        return true;
+    }
+    let is_off = anstyle_query::clicolor() == Some(false);
+    is_terminal
+        && !is_off
+        && anstyle_query::term_supports_color()
+        // Older consoles of Windows show colours only when they are asked to.
+        && anstyle_query::windows::enable_ansi_colors().unwrap_or(true)
+}
+
+/// Returns the number of columns of a text without styles.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// Cuts a text to a number of columns. A text that was cut ends in `…`.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if columns(text) <= width {
+        return text.to_owned();
+    }
+    let mut left = width.saturating_sub(1);
+    let fitting = text.chars().take_while(|c| {
+        let columns = c.width().unwrap_or_default();
+        let fits = columns <= left;
+        left = left.saturating_sub(columns);
+        fits
+    });
+    let mut fitting: String = fitting.collect();
+    fitting.truncate(fitting.trim_end().len());
+    fitting.push('…');
+    fitting
+}
+
+/// Breaks a text into lines at its spaces. A word that is longer than a line has a line of its own.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if columns(line).saturating_add(1 + columns(word)) <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_at_the_columns_of_the_terminal() {
+        let check = |text, width, expected| assert_eq!(cut(text, width), expected);
+        check("Repeats a word.", 15, "Repeats a word.");
+        check("Repeats a word.", 14, "Repeats a wor…");
+        check("Repeats a word.", 11, "Repeats a…");
+        // Each of these characters takes two columns.
+        check("天気予報", 8, "天気予報");
+        check("天気予報", 7, "天気予…");
+        check("天気予報", 6, "天気…");
+    }
+
+    #[test]
+    fn a_text_is_wrapped_at_spaces() {
+        assert_eq!(wrapped("a bc def", 4), ["a bc", "def"]);
+        assert_eq!(wrapped("abcdef gh", 3), ["abcdef", "gh"]);
+        assert_eq!(wrapped("a b", usize::MAX), ["a b"]);
+        assert!(wrapped("", 3).is_empty());
+    }
+}

@@ -1,0 +1,197 @@
+//! Suggestions that depend on the items of the server: names of tools, prompts and resources, their arguments, and values of arguments.
+
+use std::time::Duration;
+
+use mcp_runtime_workbench::Suggestion;
+use serde_json::{Map, Value, json};
+
+use super::show::{self, ServerLists, elements, member};
+use crate::{
+    builder::Builder,
+    catalog::Snapshot,
+    model::ListKind,
+    storage::MemoryStore,
+    testing::{RpcError, TestClient},
+};
+
+/// Time after which a person at a prompt gets no suggestion, because the server does not answer.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Word of a command that needs the items of the server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ItemWord {
+    Tool,
+    Resource,
+    Prompt,
+    /// Prompt, or template of resources.
+    Completable,
+    /// Name of an argument of a prompt or a template.
+    Argument,
+    /// Argument of a tool, with its value.
+    ToolArgument,
+    /// Argument of a prompt or a template, with its value.
+    TextArgument,
+}
+
+/// Place in a command where an item of the server is suggested.
+pub(super) struct ItemPlace<'a> {
+    pub(super) kind: ItemWord,
+    /// Words of the command before the place, without options.
+    pub(super) before: Vec<&'a str>,
+    /// Word at the cursor.
+    pub(super) word: &'a str,
+}
+
+impl ItemPlace<'_> {
+    /// Returns the suggestions. There are none if the server does not start, or does not answer in time.
+    ///
+    /// `setup` runs if it may add items, as for `list`. For the values of an argument it always runs, because completions may need the state.
+    pub(super) async fn suggestions(&self, builder: Builder) -> Vec<Suggestion> {
+        let found = tokio::time::timeout(PATIENCE, self.ask(builder)).await;
+        found.ok().flatten().unwrap_or_default()
+    }
+
+    async fn ask(&self, builder: Builder) -> Option<Vec<Suggestion>> {
+        // A running server may have locked the configured store.
+        let server = builder.store(MemoryStore::new());
+        let value = self.word.split_once('=');
+        let mut client = match value {
+            Some(_) if self.kind == ItemWord::TextArgument => TestClient::connect(server).await,
+            _ => TestClient::looking(server).await.map(|(client, _)| client),
+        }
+        .ok()?;
+        let found = match (self.kind, value) {
+            (ItemWord::TextArgument, Some((name, typed))) => {
+                self.completed(&mut client, name, typed).await
+            }
+            _ => self.of_lists(&mut client, value).await,
+        };
+        client.close().await;
+        found.ok()
+    }
+
+    async fn of_lists(
+        &self,
+        client: &mut TestClient,
+        value: Option<(&str, &str)>,
+    ) -> Result<Vec<Suggestion>, RpcError> {
+        let lists = ServerLists::ask(client).await?;
+        let snapshot = client.snapshot();
+        let target = self.before.first().copied().unwrap_or_default();
+        Ok(match (self.kind, value) {
+            (ItemWord::Tool, _) => named(&lists.tools, "name"),
+            (ItemWord::Prompt, _) => named(&lists.prompts, "name"),
+            (ItemWord::Resource, _) => {
+                let mut all = named(&lists.resources, "uri");
+                all.extend(lists.templates.iter().map(start_of));
+                all
+            }
+            (ItemWord::Completable, _) => {
+                let mut all = named(&lists.prompts, "name");
+                all.extend(named(&lists.templates, "name"));
+                all
+            }
+            (ItemWord::Argument, _) => {
+                let arguments = arguments_of(target, &lists, &snapshot).into_iter();
+                arguments.map(|(name, about)| Suggestion::new(name, &about)).collect()
+            }
+            (ItemWord::TextArgument, _) => {
+                let mut arguments = arguments_of(target, &lists, &snapshot);
+                // In `complete ITEM ARGUMENT`, the person asks for values of the second word.
+                arguments.retain(|(name, _)| !self.is_given(name));
+                let open =
+                    |(name, about): (String, String)| Suggestion::open(format!("{name}="), &about);
+                arguments.into_iter().map(open).collect()
+            }
+            (ItemWord::ToolArgument, value) => {
+                let tool = lists.tools.iter().find(|tool| member(tool, "name") == target);
+                let schema = tool.map_or(&Value::Null, |tool| &tool["inputSchema"]);
+                match value {
+                    None => self.names_of(schema),
+                    Some((name, _)) => values_of(name, &schema["properties"][name]),
+                }
+            }
+        })
+    }
+
+    /// Returns the arguments of a tool that have no value yet, required ones first.
+    fn names_of(&self, schema: &Value) -> Vec<Suggestion> {
+        let required = elements(&schema["required"]);
+        let properties = schema["properties"].as_object().into_iter().flatten();
+        let mut properties: Vec<_> = properties.filter(|(name, _)| !self.is_given(name)).collect();
+        properties.sort_by_key(|(name, _)| !required.iter().any(|other| other == *name));
+        let open = |(name, schema): (&String, &Value)| {
+            let about = match member(schema, "description") {
+                "" => show::kind_of(schema),
+                about => about.to_owned(),
+            };
+            Suggestion::open(format!("{name}="), &about)
+        };
+        properties.into_iter().map(open).collect()
+    }
+
+    /// Whether a word before the cursor is this argument.
+    fn is_given(&self, name: &str) -> bool {
+        self.before.iter().skip(1).any(|word| word.split('=').next() == Some(name))
+    }
+
+    /// Asks the server to complete the value of an argument.
+    async fn completed(
+        &self,
+        client: &mut TestClient,
+        name: &str,
+        typed: &str,
+    ) -> Result<Vec<Suggestion>, RpcError> {
+        let Some((target, given)) = self.before.split_first() else { return Ok(Vec::new()) };
+        let given = given.iter().filter_map(|word| word.split_once('='));
+        let given: Map<String, Value> =
+            given.map(|(name, value)| (name.to_owned(), json!(value))).collect();
+        let completed = client.complete_given(target, name, typed, Value::Object(given)).await?;
+        let values = completed.values.into_iter();
+        Ok(values.map(|value| Suggestion::new(format!("{name}={value}"), "")).collect())
+    }
+}
+
+fn named(items: &[Value], key: &str) -> Vec<Suggestion> {
+    let suggestion = |item: &Value| Suggestion::new(member(item, key), member(item, "description"));
+    items.iter().map(suggestion).collect()
+}
+
+/// Returns the text of a template before its first variable.
+fn start_of(template: &Value) -> Suggestion {
+    let text = member(template, "uriTemplate");
+    let start = text.split('{').next().unwrap_or(text);
+    Suggestion::open(start, member(template, "description"))
+}
+
+/// Returns the names and the descriptions of the arguments of a prompt, or of a template with this name or this text.
+fn arguments_of(target: &str, lists: &ServerLists, snapshot: &Snapshot) -> Vec<(String, String)> {
+    let template = lists.templates.iter().find(|template| {
+        ["name", "uriTemplate"].into_iter().any(|key| member(template, key) == target)
+    });
+    let entry = match template {
+        Some(template) => snapshot.find(ListKind::Templates, member(template, "uriTemplate")),
+        None => snapshot.find(ListKind::Prompts, target),
+    };
+    let arguments = entry.iter().flat_map(|entry| entry.arguments());
+    let described = arguments.map(|argument| {
+        let about = argument.description.as_deref().unwrap_or_default();
+        (argument.name.to_string(), about.to_owned())
+    });
+    described.collect()
+}
+
+/// Returns the values that the schema of an argument lists.
+fn values_of(name: &str, schema: &Value) -> Vec<Suggestion> {
+    let choices = match member(schema, "type") {
+        "boolean" => ["true", "false"].map(|value| (value.to_owned(), String::new())).to_vec(),
+        // A list is JSON.
+        "array" => Vec::new(),
+        _ => show::choices(schema),
+    };
+    let suggestion = |(value, title): (String, String)| {
+        let about = if title == value { "" } else { &title };
+        Suggestion::new(format!("{name}={value}"), about)
+    };
+    choices.into_iter().map(suggestion).collect()
+}
