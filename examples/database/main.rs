@@ -1,7 +1,7 @@
 //! Lets a model look at a SQLite database, and change nothing: `cargo run -p example-database -- --file shop.db`.
 //!
-//! The variable `DATABASE_FILE` may name the file instead. Each call opens a connection of its own, so calls do not wait for each other, and
-//! a call that is stopped disturbs no other call. `connection.rs` has the limits of a statement.
+//! The variable `DATABASE_FILE` may name the file instead. Each call opens a connection of its own. Calls therefore do not wait for each
+//! other, and a stopped call does not affect the others. `connection.rs` has the limits of a statement.
 
 mod connection;
 mod rows;

@@ -1,8 +1,8 @@
 //! Serves the files of some directories and no other files: `cargo run -p example-files -- --root ~/notes --root ~/project`.
 //!
 //! The variable `FILES_ROOT` may name the directories instead, with commas between them. Without both, the only root is the working
-//! directory. A path begins with the name of its root: `notes/2026/may.md`. The operating system opens every path relative to its root. So
-//! neither `..` nor a symbolic link leads out of a root, even if the link changes between two steps.
+//! directory. A path begins with the name of its root: `notes/2026/may.md`. The operating system opens every path relative to its root.
+//! Therefore neither `..` nor a symbolic link leads out of a root, even if the link changes between two steps.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! Crate that cargo-generate makes of a template of `examples/template`, in a new folder.
+//! Crate that cargo-generate makes from a template in `examples/template`, in a new folder.
 
 use std::{
     env, fs,
@@ -18,7 +18,7 @@ use crate::{
     workshop::{remove_builds, target},
 };
 
-/// Settings of cargo for everything below the new folder: those of the other crates of this suite, so that the runtime is built once.
+/// Settings of cargo below the new folder. They equal the settings for the other crates of this suite, so that cargo builds the runtime once.
 const SETTINGS: &str = "[net]\noffline = true\n\n[profile.dev]\ndebug = \"line-tables-only\"\n\n[profile.dev.package.\"*\"]\nincremental = false\n";
 
 /// Crate of an author, in a folder that contains nothing else at first.
@@ -34,7 +34,7 @@ impl Generated {
     /// Generates a crate that uses the sources of this repository.
     pub(crate) fn new(template: &str, name: &'static str) -> Result<Self, Missing> {
         let generated = Self::from_source(template, name, &repository().display().to_string())?;
-        // The same versions as in the workspace, because the registry may be out of reach.
+        // The crate uses the versions of the workspace, because the registry may be out of reach.
         fs::copy(repository().join("Cargo.lock"), generated.folder.join("Cargo.lock"))
             .expect("the workspace is locked");
         Ok(generated)
@@ -65,11 +65,11 @@ impl Generated {
         Ok(generated)
     }
 
-    /// Returns a command of the author, in the folder of the crate. The home folder of the machine is out of its sight.
+    /// Returns a command that runs in the folder of the crate, with the new folder as its home. cargo and rustup keep their real folders.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         let words = cargo();
-        // The variables of the package of this test, and those that the settings of the new folder decide about.
+        // Removes the variables of this test's package, and the variables that would override the settings of the new folder.
         let of_package = words.get_envs().map(|(name, _)| name);
         let decided = ["CARGO_TARGET_DIR", "CARGO_INCREMENTAL", "XDG_CONFIG_HOME"];
         for name in of_package.chain(decided.map(AsRef::as_ref)) {
@@ -79,7 +79,7 @@ impl Generated {
         command
     }
 
-    /// Returns the variables of the user, and those for the cargo of this test.
+    /// Returns the variables of the author's environment, with which commands find the cargo of this test.
     pub(crate) fn environment(&self) -> [(&'static str, PathBuf); 4] {
         let home = PathBuf::from(env::var_os("HOME").expect("a user has a home"));
         let folder = |variable, name| env::var_os(variable).map_or(home.join(name), PathBuf::from);
@@ -110,7 +110,7 @@ impl Generated {
         fs::read_to_string(self.folder.join(file)).unwrap_or_else(|why| panic!("{file}: {why}"))
     }
 
-    /// Path of the program, after it has been built.
+    /// Returns the path of the built program.
     pub(crate) fn program(&self) -> PathBuf {
         target().join("debug").join(self.name)
     }

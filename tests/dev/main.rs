@@ -1,5 +1,5 @@
-//! The command `dev` on real crates: a change of the sources reaches clients that stay connected, over stdio and over HTTP. Crates of
-//! templates, which begin with this command.
+//! The command `dev` on real crates: a change of the sources reaches clients that stay connected, over stdio and over HTTP. Templates,
+//! and the whole way from a template to a bundle.
 
 #![forbid(unsafe_code)]
 #![cfg(unix)]

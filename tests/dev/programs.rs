@@ -1,4 +1,4 @@
-//! Programs of other projects, which the tests of this suite start.
+//! Third-party programs that the tests of this suite start.
 
 use std::{
     io::Write as _,
@@ -17,7 +17,7 @@ use support::{
 /// Version of cargo-generate. Newer versions need Rust 1.96.
 const CARGO_GENERATE: &str = "0.23.10";
 
-/// Folder of the programs that another suite has installed, or will use.
+/// Returns the folder into which programs of another suite are installed.
 fn folder(suite: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(suite)
 }
@@ -50,7 +50,7 @@ pub(crate) fn python(
     Ok(report)
 }
 
-/// Runs a scenario of the playground in Chromium. `sources` is what the scenario needs besides the URL of the page.
+/// Runs a scenario of the playground in Chromium. `sources` is passed to the scenario in the variable `SOURCES`.
 pub(crate) fn chromium(scenario: &str, page: &str, sources: &Value) -> Result<(), Missing> {
     let package = include_str!("../../mcp-runtime/playground/package.json");
     let lock = include_str!("../../mcp-runtime/playground/package-lock.json");

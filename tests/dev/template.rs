@@ -1,4 +1,4 @@
-//! The templates of `examples/template`: what they generate is built, tested and called.
+//! Templates of `examples/template`: the tests generate a crate from each, and build, test and call it.
 
 use std::{path::PathBuf, process::Command};
 
@@ -7,8 +7,8 @@ use support::{browser::send, process::HttpServer, requirement::Missing};
 
 use crate::{generated::Generated, programs::python};
 
-/// Runs the commands of the workflow, and those that the README shows. Leaves out commands that build a release, because it takes minutes,
-/// that serve, and that need Claude Code. Returns the commands with their output.
+/// Runs the commands of the workflow and of the README, and returns them with their output. Leaves out three kinds: release builds, which take
+/// minutes, commands that serve, and commands that need Claude Code.
 fn follow(generated: &Generated) -> Vec<(String, String)> {
     let workflow = generated.text(".github/workflows/ci.yml");
     let workflow = workflow.lines().filter_map(|line| line.trim().strip_prefix("- run: "));
@@ -78,7 +78,7 @@ fn the_template_with_a_login_does_what_its_readme_shows_and_serves_users_with_a_
     check_login().unwrap_or_else(Missing::skip);
 }
 
-/// Returns the dependencies of a generated crate on crates of this repository, without those of its tests, as cargo reads them.
+/// Returns the dependencies of a generated crate on crates of this repository, as cargo reads them.
 fn own_dependencies(generated: &Generated) -> Vec<Value> {
     let metadata = generated.run("cargo metadata --no-deps --format-version=1");
     let metadata: Value = serde_json::from_str(&metadata).expect("JSON");

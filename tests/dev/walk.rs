@@ -25,7 +25,7 @@ fn client(
     Ok(report["steps"].clone())
 }
 
-/// Calls the tool that the author has added, as a client that starts the server outside of the crate.
+/// Calls the tool that the author has added. The client starts the server from a folder outside of the crate.
 fn check_double(generated: &Generated, server: &[String]) -> Result<(), Missing> {
     let call = json!([{ "do": "call", "name": "double", "arguments": { "number": 21 } }]);
     let steps = client(generated, &generated.home, server, &call)?;
@@ -34,12 +34,12 @@ fn check_double(generated: &Generated, server: &[String]) -> Result<(), Missing>
 }
 
 fn walk() -> Result<(), Missing> {
-    // A folder with a server of a template.
+    // The template becomes a crate with a server that runs.
     let generated = Generated::new("stdio", "template-walk")?;
     let listed = generated.run("cargo workbench list");
     assert!(listed.contains("greet name=<"), "{listed}");
 
-    // The client starts `dev` as the project's configuration says. A tool is added while the client stays connected.
+    // The client starts `dev` as the project's configuration says. The author adds a tool while the client stays connected.
     let dev = generated.entry("template-walk/.mcp.json", "/mcpServers");
     assert_eq!(generated.entry("template-walk/.vscode/mcp.json", "/servers"), dev);
     let program = format!("{}\n{DOUBLE}", generated.text("src/main.rs"));

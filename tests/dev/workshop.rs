@@ -97,8 +97,8 @@ impl Workshop {
         let workshop = Self { name, folder, original: program.clone(), program };
         let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcp-runtime");
         let words = "/// Words of a greeting.\npub const GREETING: &str = \"hello\";\n";
-        // cargo tells packages of the same name and version apart by their path from the root of the workspace, and all tests share one target
-        // folder. A build of another test would pass for that of these words.
+        // All tests share one target folder. cargo distinguishes packages of the same name and version only by their path in the workspace.
+        // With a fixed name, cargo would take the build of another test for the build of this package.
         let manifest =
             format!("[package]\nname = \"{}-words\"\nedition = \"2024\"\n", workshop.name);
         workshop.save("words/Cargo.toml", &manifest);
@@ -204,7 +204,7 @@ impl Drop for Workshop {
     }
 }
 
-/// Removes what the builds of these packages have left. The crates of all tests together would take gigabytes.
+/// Removes the files that builds of these packages have left. The crates of all tests together would take gigabytes.
 pub(crate) fn remove_builds(packages: &[String]) {
     let names: Vec<_> =
         packages.iter().flat_map(|name| [name.replace('-', "_"), name.clone()]).collect();

@@ -140,7 +140,7 @@ pub(crate) struct SharedStore {
     is_away: Arc<AtomicBool>,
     /// Number of answers to lose, of those about events for sessions that belong to no request.
     lost: Arc<AtomicUsize>,
-    /// Number of requests with transactions of sessions.
+    /// Number of requests to the store that contain a transaction of a session.
     of_sessions: Arc<AtomicUsize>,
 }
 

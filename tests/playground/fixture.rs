@@ -181,7 +181,8 @@ impl Drop for Cancellation {
     }
 }
 
-/// Waits until so many calls have been cancelled. Because this tool may run as a task, the page offers that for all tools.
+/// Waits until this number of calls of `wait_for_cancel` has been cancelled.
+// A tool that may run as a task lets the page offer tasks for all tools in revision 2026-07-28.
 #[tool(task, read_only)]
 async fn wait_for_cancellations(
     /// Number of calls
@@ -236,7 +237,7 @@ fn main() -> mcp_runtime::Exit {
     let server =
         mcp_runtime::server!(title = "Parcels", instructions = "Call `order` with **care**.")
             .schema_profile(SchemaProfile::Full);
-    // With a token, no authorization server issues tokens: the author gives them out.
+    // With the variable, the author gives out the token, and there is no authorization server.
     match std::env::var("FIXTURE_TOKEN") {
         Ok(token) => {
             server.auth(StaticTokens::new().token(&token, Authorization::new("ada"))).run()

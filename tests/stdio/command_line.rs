@@ -614,7 +614,6 @@ fn commands_do_not_wait_for_stdin() {
     server.wait().check_soon();
 }
 
-/// Every command that prints has a form for programs.
 #[test]
 fn every_command_that_prints_takes_json() {
     let json = |arguments: &[&str]| -> Value {
@@ -628,7 +627,7 @@ fn every_command_that_prints_takes_json() {
 
     let help = json(&["help", "--json"]);
     let commands = help["commands"].as_array().unwrap();
-    // These serve a client, or print code for a shell.
+    // These commands serve a client or a page, or print a script for a shell.
     let others = ["dev", "record", "playground", "completions"];
     let file = std::env::temp_dir().join(format!("mcp-json-{}", std::process::id()));
     let path = file.display().to_string();

@@ -1,4 +1,4 @@
-//! Completions of the command line, in bash, zsh and fish themselves. The script for PowerShell is parsed.
+//! Completions of the command line, tested in bash, zsh and fish. The script for PowerShell is only parsed.
 
 use std::{
     env,
@@ -21,7 +21,7 @@ use crate::{
     terminal::{screen, terminal, wait_for},
 };
 
-/// Returns the suggestions for words of the command line, as fish gets them: each with its description behind a tab.
+/// Returns the suggestions for words of the command line, as fish gets them: each with its description after a tab.
 fn suggested(words: &[&str]) -> Vec<String> {
     of_program(fixture(), words)
 }
@@ -68,7 +68,7 @@ fn values_with_a_fixed_set_are_suggested() {
     check(&["call", "shout", "again="], &["again=true", "again=false"]);
 }
 
-/// Where nothing is suggested, a shell completes names of files.
+/// Without a suggestion, a shell completes names of files.
 #[test]
 fn nothing_is_suggested_where_a_file_or_a_free_text_stands() {
     for words in [
@@ -128,14 +128,14 @@ fn options_of_the_author_are_suggested_and_count_for_the_items() {
 }
 
 #[test]
-fn a_shell_that_is_unknown_is_refused_with_the_nearest_one() {
+fn an_unknown_shell_is_refused_with_the_nearest_name() {
     let output = fixture().args(["completions", "fihs"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(said, "error: unknown shell `fihs`; did you mean `fish`?\n");
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Returns the variables with which a shell finds the fixture, and no file of the person who runs the tests.
+/// Returns a command for a shell that finds the fixture in `PATH`, and does not read files of the person who runs the tests.
 fn prepared(shell: &str, home: &Path) -> Command {
     let mut command = Command::new(shell);
     let bin = Path::new(env!("CARGO_BIN_EXE_stdio-fixture")).parent().unwrap();
@@ -147,7 +147,7 @@ fn prepared(shell: &str, home: &Path) -> Command {
     command
 }
 
-/// Shell on a terminal, and what it has shown.
+/// Shell on a terminal, and its output that no test has waited for yet.
 struct Interactive {
     person: File,
     screen: Receiver<String>,
@@ -188,18 +188,18 @@ impl Interactive {
     }
 }
 
-/// The lines that the person types in bash and in zsh. A tab completes a word, and the output belongs to the command that results.
+/// Types lines with tabs in bash or zsh, and checks the output of the completed commands.
 fn complete_in(shell: &mut Interactive) {
     let version = format!("stdio-fixture {}\r\n", env!("CARGO_PKG_VERSION"));
     shell.run("stdio-fixture vers\t", &version);
-    // `NAME=` has no space behind it, and a finished name has one.
+    // The shell adds a space after a finished name, but not after `NAME=`.
     shell.run("stdio-fixture call repe\two\tha ti\t2", "ha ha\r\n");
     shell.run("stdio-fixture call shout phrase=a ag\tt\t", "a None true\r\n");
-    // bash separates words at `:`.
+    // bash splits words at `:`.
     shell.run("stdio-fixture read notes://tod\t", "test the server\r\n");
     let path = env!("CARGO_BIN_EXE_stdio-fixture");
     shell.run(&format!("{path} get gree\tna\tAda"), "[user]\r\nSay hello to Ada.\r\n");
-    // Without a suggestion, names of files are completed.
+    // Without a suggestion, the shell completes names of files.
     shell.run("stdio-fixture call repeat times=2 word=only-f\t", "only-file only-file\r\n");
 }
 
@@ -238,7 +238,7 @@ fn zsh_completes_the_command_line() {
         complete_in(&mut zsh);
         zsh.end();
 
-        // A file in `fpath` is loaded at the first completion.
+        // zsh loads a file in `fpath` at the first completion.
         let script = output_of(fixture().args(["completions", "zsh"]))?;
         home.write("functions/_stdio-fixture", &script);
         let mut zsh = Interactive::start("zsh", &["-f", "-i"], &home.path(""))?;
@@ -292,7 +292,7 @@ fn the_script_for_power_shell_follows_its_grammar_and_reads_its_suggestions() {
     let home = home();
     let script = fixture().args(["completions", "powershell"]).output().unwrap();
     let script = String::from_utf8(script.stdout).unwrap();
-    // The script passes these words. The sign before the last word keeps it where PowerShell would drop an empty word.
+    // The script passes these words. The `=` before the last word marks it, because PowerShell would drop an empty word.
     let words = ["completions", "powershell", "--", "call", "repeat", "word=a", "="];
     let output = fixture().args(words).stdin(Stdio::null()).output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();

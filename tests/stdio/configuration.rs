@@ -364,10 +364,10 @@ fn an_entry_with_a_value_that_the_server_cannot_read_is_not_written() {
     assert!(!file.exists());
 }
 
-/// The code that compares the names of fields with the options of every server stands for all code of this kind.
+/// The test searches for an error text of this code, about a field with the name of an option of every server.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_server_without_such_a_struct_does_not_contain_the_code_for_it() {
+fn a_server_without_config_structs_does_not_contain_the_code_that_reads_them() {
     let contains_code = |program: &str| {
         let program = std::fs::read(program).expect("the fixture is built");
         let text = b", which every server has: ";

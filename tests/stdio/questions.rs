@@ -233,7 +233,7 @@ fn a_person_at_the_terminal_sees_progress() {
     let (file, _) = receipt("stages");
     let argument = format!("go={}", file.display());
     let go = || fs::write(&file, "").unwrap();
-    // A bar shows how far a call has come, unless the person wants JSON.
+    // A bar shows the progress of a call, unless the command has `--json`.
     let (half, full) = ("━".repeat(10) + &"─".repeat(10) + " ", "━".repeat(20) + " ");
     for (option, half, full) in [(None, &*half, &*full), (Some("--json"), "", "")] {
         let words: Vec<_> = ["call", "stages", &argument].into_iter().chain(option).collect();

@@ -1,4 +1,5 @@
-//! Colours, tables and progress of the command line. A terminal shows them, and a pipe or a file never has them.
+//! Colours, tables and progress of the command line. A terminal shows them. A pipe or a file has none, unless
+//! `CLICOLOR_FORCE` is set.
 
 use std::{
     fs,
@@ -15,7 +16,7 @@ use crate::{
     terminal::{screen, terminal},
 };
 
-/// Returns what a terminal with this many columns shows of a command, and its exit code. The terminal is its stdout and its stderr.
+/// Runs a command with a terminal of this many columns as its stdout and stderr. Returns the text on the terminal, and the exit code.
 fn on_terminal(mut command: Command, columns: u16) -> (String, Option<i32>) {
     let (person, program) = terminal();
     tcsetwinsize(&person, Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 })
@@ -23,7 +24,7 @@ fn on_terminal(mut command: Command, columns: u16) -> (String, Option<i32>) {
     let clone = || OwnedFd::from(program.try_clone().unwrap());
     command.stdin(Stdio::null()).stdout(clone()).stderr(clone());
     let mut child = command.spawn().expect("the fixture starts");
-    // The command holds the terminal open, too.
+    // The test must not hold the terminal open, because reading would not end.
     drop((command, program));
     let screen = screen(&person);
     let mut seen = String::new();
@@ -83,7 +84,7 @@ fn a_pipe_has_no_colours_and_no_tables() {
     assert!(!piped(command(&["help"])).contains('\x1b'));
 }
 
-/// <https://no-color.org> and <https://bixense.com/clicolors>.
+/// The rules are those of <https://no-color.org> and <https://bixense.com/clicolors>.
 #[test]
 fn variables_turn_colours_off_and_on() {
     let shown = |variables: &[(&str, &str)]| {
@@ -161,7 +162,7 @@ fn a_terminal_shows_the_differences_of_a_replayed_session_in_colours() {
     assert_eq!(code, Some(1));
 }
 
-/// Lines of the log appear above the progress, which stays in the last line.
+/// The progress stays in the last line.
 #[test]
 fn lines_of_the_log_appear_above_the_progress() {
     let (shown, code) = on_terminal(command(&["call", "log_stages"]), 80);

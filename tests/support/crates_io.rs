@@ -1,4 +1,4 @@
-//! Programs from crates.io, which cargo builds.
+//! Programs that cargo builds from crates.io.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use crate::{
     requirement::{Missing, output_of},
 };
 
-/// Builds the program `name` of the crate of this name, without its default features, in a folder of its own in `parent`, once. Returns the
-/// path of the program.
+/// Builds the program of the crate `name` without its default features, and returns its path. The program has a folder of its own in `parent`,
+/// and is built once.
 ///
 /// The program is not optimized, because it runs less than a second in a test.
 ///

@@ -13,7 +13,7 @@ use crate::requirement::Missing;
 /// Returns the folder in `parent` for the programs that `manifest` pins. Calls `fill` to fill the folder if no earlier run has filled it.
 ///
 /// The folder is filled under another name and renamed when complete, so that an interrupted or concurrent run cannot leave it incomplete.
-/// The tests of one process wait for each other, so that each folder is filled once.
+/// Tests of one process wait for each other, so that each folder is filled only once.
 ///
 /// # Errors
 ///

@@ -47,7 +47,7 @@ export type Offer = {
     prompts: Prompt[];
 };
 
-// One connection. Its requests return the whole answer, and fail when another connection has taken its place.
+// Connection that is pinned: its requests return the whole response message, and fail when another connection has replaced it.
 export type Session = {
     readonly isModern: boolean;
     request(method: string, params: any, signal?: AbortSignal, headers?: Record<string, string>): Promise<Message>;
@@ -115,10 +115,10 @@ export class Connection {
         }
     }
 
-    // Returns what the page shows in place of a connection.
+    // Returns the status and the problem that the page shows when it could not connect.
     #refusal(error: unknown): Pick<Offer, 'status' | 'problem'> {
         if (UnauthorizedError.isInstance(error)) {
-            // A refused token would also keep the next login from being used.
+            // As long as the refused token is stored, the page would use it in place of the next login.
             return { status: 'login', problem: this.login.dropToken() ? 'The server has refused the access token.' : undefined };
         }
         // The library looks for an authorization server only after the user has asked to log in.
@@ -132,7 +132,7 @@ export class Connection {
         if (code) await this.#newTransport(this.login).finishAuth(code);
         const transport = this.#newTransport();
         const note = (message: JSONRPCMessage) => this.wire.note('server', message as Message);
-        // The client adds its own handler to this one, which stays for the messages of the handshake.
+        // The client keeps this handler and calls it before its own. It records only the messages of the handshake.
         let isConnected = false;
         transport.onmessage = (message) => {
             if (!isConnected) note(message);
@@ -222,7 +222,7 @@ export class Connection {
         return completion.values;
     }
 
-    // Returns the connection of this moment, for requests of the tasks extension, for which the client library has no method.
+    // Returns the current connection. The tasks extension needs it, because the client library has no methods for its requests.
     session(): Session {
         const [transport, isModern] = [this.#transport, this.isModern];
         const envelope = {

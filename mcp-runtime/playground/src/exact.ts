@@ -2,17 +2,17 @@
 
 const { parse } = JSON;
 
-// Whether this browser reads and writes the digits of JSON numbers. Without it, such numbers are refused.
+// Whether this browser reads and writes the digits of JSON numbers. In other browsers, the forms reject whole numbers above 2^53.
 export const IS_EXACT = 'rawJSON' in JSON;
 
-// Whether a number may stand for another whole number.
+// Whether a value is a number that may have been rounded from another whole number.
 export const isRounded = (value: unknown) => typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
 
-// Parses JSON, with a `bigint` for each whole number that a number cannot hold.
+// Parses JSON, with a `bigint` for each whole number that a JavaScript number cannot hold.
 export function parseExact(text: string, reviver?: (this: any, key: string, value: any) => any): any {
-    // The third argument is newer than the type of the reviver.
+    // The type of the reviver in TypeScript lacks the third argument.
     const exact = (_: string, value: any, context?: { source?: string }) => (isRounded(value) && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context!.source!) : value);
-    // A reviver is called for each value, and few texts have so many digits.
+    // A reviver runs for each value, which is slow. Only a text with 16 digits in a row needs it.
     return parse(text, reviver ?? (/\d{16}/.test(text) ? exact : undefined));
 }
 

@@ -1,4 +1,4 @@
-// Calls of earlier, kept in the browser's storage for this endpoint and this server, because another server may use the same port later.
+// Earlier calls, kept in the browser's storage. The key names the endpoint and the server, because another server may use the same port later.
 
 import type { ItemKind } from './address.ts';
 import { ENDPOINT } from './endpoint.ts';
@@ -11,7 +11,7 @@ export type Past = { kind: ItemKind; item?: string; name: string; args: Draft; a
 
 const MOST = 100;
 
-// Name of the list in the storage, or nothing before the server is known.
+// Key of the list in the storage, or an empty text while the server is unknown or asks for a login.
 let storageKey = '';
 
 const load = () => (storageKey && readJson<Past[]>('localStorage', storageKey)) || [];

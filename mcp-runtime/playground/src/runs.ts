@@ -17,7 +17,7 @@ export type Failure = { code?: number; message: string; data?: any };
 export type Run = {
     number: number;
     kind: ItemKind;
-    // Item of the list, and the tool, prompt or URI of the request.
+    // `item` identifies the item in the list. `name` is the tool, the prompt or the URI of the request.
     item: string;
     name: string;
     args: Draft;
@@ -68,7 +68,7 @@ export class Runs {
         };
         change({});
         const unsubscribe = log.lines.subscribe(() => change({ lines: log.lines.value.filter(({ number }) => number >= first) }));
-        // The client library would add progress of its own for each question of the server.
+        // The progress option of the client library would also count each question of the server.
         const { token, stop } = this.connection.rawProgress((progress: Progress) => change({ progress }));
         const begun = performance.now();
         const end = (part: Partial<Run>) => change({ ...part, ms: performance.now() - begun });

@@ -5,7 +5,7 @@ import { Store } from './store.ts';
 import type { Message } from './wire.ts';
 
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
-// `isLost` means that the connection has ended before the task, so that the status may be old.
+// `isLost` means that the connection has ended before the task, so the status may be old.
 export type TaskState = { taskId: string; tool: string; status: TaskStatus; statusMessage?: string; createdAt?: string; pollIntervalMs?: number; pollInterval?: number; isLost?: boolean };
 
 const LEAST_PAUSE = 200;
@@ -25,7 +25,7 @@ const isOver = (status: TaskStatus) => status === 'completed' || status === 'fai
 
 export class Tasks {
     readonly all = new Store<TaskState[]>([]);
-    // Connections on which tasks were started, by task.
+    // Connection on which each task was started.
     #sessions = new Map<string, Session>();
     // Input requests that the user has seen, by task and key.
     #asked = new Set<string>();
@@ -56,7 +56,7 @@ export class Tasks {
         followed.catch(() => {
             if (!isOver(last.status)) note({ ...last, isLost: true });
         });
-        // The call ends as soon as the user cancels it. A server may need a while to cancel the task, or complete it, so the list follows it.
+        // The call ends as soon as the user cancels it. The server may cancel the task later or even complete it, so the list still follows the task.
         let cancel = () => {};
         const cancelled = new Promise<never>((_, reject) => {
             cancel = () => {

@@ -68,7 +68,7 @@ pub(super) struct CommandWords {
     pub(super) answers: QuestionAnswers,
     /// Whether the output is JSON.
     pub(super) json: bool,
-    /// Place of the output. While a command runs, stdout leads elsewhere.
+    /// Destination of the output, determined before the command redirects stdout.
     pub(super) screen: Screen,
 }
 
@@ -77,7 +77,8 @@ impl Command {
         self.usage.split(' ').next().unwrap_or_default()
     }
 
-    /// Returns what the usage calls the word at this place, after the name. `NAME=VALUE` may be repeated. Options have no place.
+    /// Returns the placeholder in the usage for the word at index `at` after the name of the command, such as `TOOL`. Options do not count. For
+    /// further words, a repeatable `NAME=VALUE` is returned.
     #[cfg(feature = "workbench")]
     pub(super) fn place(&self, at: usize) -> Option<&'static str> {
         let words = self.usage.split(' ').skip(1);
@@ -124,7 +125,7 @@ pub(super) fn name_of(usage: &str) -> &str {
     usage.split([' ', '=']).next().unwrap_or(usage)
 }
 
-/// Returns the names of all options.
+/// Returns the names of all options, separated by commas.
 #[cfg(feature = "workbench")]
 pub(super) fn names_of(usages: &[&'static str]) -> String {
     usages.iter().map(|usage| name_of(usage)).collect::<Vec<_>>().join(", ")

@@ -1,5 +1,5 @@
-//! The command `completions`, which prints the script that completes the command line in a shell. For each suggestion, the script runs the same
-//! command with the words of the person, so a script never lacks a new tool or a new option.
+//! The command `completions`, which prints a script with which a shell completes the command line. At each tab, the script runs the same
+//! command with the words that the person has typed. The script therefore stays valid when the server gets new tools or options.
 
 use std::{env, path::Path};
 
@@ -21,7 +21,7 @@ use crate::{
 const GENERAL: [(&str, &str); 2] =
     [("--help", "prints the help"), ("--version", "prints the name and the version of the server")];
 
-/// Prints the script for a shell, or the suggestions for the words after `--`, of which the last stands at the cursor.
+/// Prints the script for a shell, or the suggestions for the words after `--`, the last of which is at the cursor.
 pub(super) fn run(
     commands: &'static [Command],
     mut builder: Builder,
@@ -76,10 +76,10 @@ fn unknown_shell(given: &str) -> CommandError {
     })
 }
 
-/// Returns the name with which the person has started this program. Shells complete the program by this name, in every folder.
+/// Returns the file name of this program, as the person has started it. Shells complete every program with this name, in each folder.
 ///
 /// # Errors
-/// Fails if the name has characters that mean something to a shell.
+/// Fails if the name begins with `-`, or has a character other than ASCII letters, digits, `.`, `_` and `-`.
 fn program(builder: &Builder) -> Result<String, CommandError> {
     let path = env::args_os().next().unwrap_or_default();
     let name = Path::new(&path).file_name().unwrap_or_default().to_string_lossy();
@@ -94,7 +94,7 @@ fn program(builder: &Builder) -> Result<String, CommandError> {
     }
 }
 
-/// Options that the author of the server has declared, with the values before the cursor.
+/// Options that the author of the server has declared, and the values that the command line gives them before the cursor.
 struct GivenOptions {
     fields: Vec<ConfigFieldView>,
     given: GivenValues,
@@ -116,13 +116,13 @@ impl GivenOptions {
 
 /// Place of the cursor in the command line.
 enum Place<'a> {
-    /// Without a suggestion, a shell completes names of files.
+    /// File name or free text. The program suggests nothing, so the shell completes names of files.
     File,
-    /// Command, before which options may stand.
+    /// Name of a command.
     Command,
     /// Option of the server.
     ServerOption,
-    /// Option of a command. The names are those that stand before the cursor.
+    /// Option of a command, with the names of the options before the cursor.
     CommandOption(&'static Command, Vec<&'a str>),
     Client,
     Shell,
@@ -130,7 +130,7 @@ enum Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Finds the place, and stores the values of options that the author has declared, because they change the items of some servers.
+    /// Finds the place of the cursor. Stores the values of the author's options in `own`, because the items of some servers depend on them.
     fn find(
         commands: &'static [Command],
         own: &mut GivenOptions,
@@ -216,7 +216,8 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Returns the suggestions that do not depend on the items of the server. `own` are the lines of the help for the options of the author.
+    /// Returns the suggestions that do not depend on the items of the server. `own` yields the help lines of the
+    /// author's options.
     fn suggestions(
         &self,
         commands: &'static [Command],
@@ -262,7 +263,7 @@ fn usages(command: &'static Command) -> impl Iterator<Item = &'static str> {
     command.parsed.iter().copied().chain(shared).chain(of_http)
 }
 
-/// Returns the description of an option that several commands share.
+/// Returns the description of an option that several commands share, or an empty text for other options.
 fn about(usage: &str) -> &'static str {
     let all = http::OPTIONS.iter().copied().chain(SHARED);
     all.into_iter().find(|option| option.0 == usage).map_or("", |option| option.1)

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{command::Command, trial::as_json};
 use crate::server::Identity;
 
-/// Returns the commands, the options of every server, and those of the author.
+/// Returns the name of the server, its commands, the options of every server, and the options of the author.
 pub(super) fn help(
     identity: &Identity,
     commands: &[Command],

@@ -76,7 +76,7 @@ impl QuestionAnswers {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
 
-    /// Shows the progress of the call in numbers only.
+    /// Shows the progress of the call as numbers without a bar.
     #[cfg(feature = "workbench")]
     pub(super) fn without_bar(&mut self) {
         self.status.without_bar();

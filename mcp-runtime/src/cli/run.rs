@@ -27,7 +27,7 @@ use crate::{
 /// Shared options of the commands that use an item.
 const TRIAL: &[CommandOption] = &[CommandOption::Answer, CommandOption::Json];
 
-/// Option of commands whose output is JSON anyway, or that lack a JSON form without the feature `workbench`.
+/// Options of commands that take `--json` only with the feature `workbench`. `schema` prints JSON in any case.
 const OUTPUT: &[CommandOption] =
     if cfg!(feature = "workbench") { &[CommandOption::Json] } else { &[] };
 
@@ -233,15 +233,15 @@ impl Builder {
     /// If stderr is a terminal, a call shows its newest [`Progress`](crate::Progress) report there, on a single line. stdout has only the
     /// result.
     ///
-    /// The feature `workbench` adds the command `complete`, which suggests values of an argument as a client would show them, and the
-    /// option `--json`, with which a command prints the result of the protocol. `config CLIENT` prints the entry for the configuration of a
+    /// The feature `workbench` adds the command `complete`, which suggests values of an argument as a client would show them. The option
+    /// `--json` of this feature makes a command print JSON, such as the result of the protocol. `config CLIENT` prints the entry for the configuration of a
     /// client, `install CLIENT` adds it to the client's file, and `uninstall CLIENT` removes it. `bundle` puts the program into a file that
     /// clients install, and `server-json` prints the entry for the MCP Registry. `record FILE` writes a session to a file, and `replay FILE`
-    /// plays it again and reports differences. `completions SHELL` prints a script with which bash, zsh, fish or PowerShell completes the
-    /// command line, also names of tools and their arguments.
+    /// plays it again and reports differences. `completions SHELL` prints a script for bash, zsh, fish or PowerShell. With it, the shell
+    /// completes the command line, including names of tools and their arguments.
     ///
-    /// With this feature, a terminal shows lists as tables and texts in colours, and the progress of a call as a bar. `NO_COLOR`, `CLICOLOR`
-    /// and `CLICOLOR_FORCE` turn colours off and on. Pipes and files get plain text.
+    /// With this feature, a terminal shows lists as tables and texts in colours, and the progress of a call as a bar. `NO_COLOR`
+    /// and `CLICOLOR=0` turn colours off. Pipes and files get plain text, unless `CLICOLOR_FORCE` is set.
     ///
     /// `dev` of the same feature watches the sources, builds the program after each change, and replaces the running server. The client
     /// stays connected and sees the new lists. Its calls wait for a running build, and tool calls return the errors of the compiler.

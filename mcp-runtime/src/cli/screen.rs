@@ -1,5 +1,5 @@
-//! Form of the texts for stdout and stderr. With the feature `workbench` they fit a terminal and have colours there. Without it, each text
-//! stays as it is.
+//! Colours and layout of the texts for stdout and stderr. With the feature `workbench`, texts on a terminal have colours and fit its width.
+//! Without the feature, each text stays unchanged.
 
 use std::{
     fmt,
@@ -9,7 +9,7 @@ use std::{
 #[cfg(feature = "workbench")]
 pub(super) use mcp_runtime_workbench::Screen;
 
-/// Place where a command prints. It leaves every text as it is, and takes no room in the program.
+/// Destination of a command's output, without the feature. It leaves every text unchanged, and has no size.
 #[cfg(not(feature = "workbench"))]
 pub(super) struct Screen;
 
@@ -26,13 +26,13 @@ impl Screen {
     }
 }
 
-/// Returns the place to which stdout leads. While most commands run, stdout leads elsewhere, so ask before.
+/// Returns the destination of stdout. Most commands redirect stdout while they run, so call this before.
 #[cfg(feature = "workbench")]
 pub(super) fn of_stdout() -> Screen {
     Screen::of(&io::stdout())
 }
 
-/// Returns the place to which stdout leads.
+/// Returns the destination of stdout.
 #[cfg(not(feature = "workbench"))]
 pub(super) fn of_stdout() -> Screen {
     Screen

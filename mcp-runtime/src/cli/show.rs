@@ -141,7 +141,7 @@ fn lines(identity: &Identity, everything: &ServerLists, snapshot: &Snapshot) -> 
     page
 }
 
-/// Function that describes how an item is used.
+/// Function that returns the usage of an item: its name or URI, and its arguments.
 type ItemUsage = fn(&Value, &Snapshot) -> String;
 
 /// Returns the title, the kind, the items and their usage of each list.

@@ -69,7 +69,7 @@ impl StatusLine {
         self.draw(&text);
     }
 
-    /// Shows reports with a total as numbers, for a person who wants JSON.
+    /// Shows the progress as numbers without a bar, for output with `--json`.
     #[cfg(feature = "workbench")]
     pub(super) fn without_bar(&mut self) {
         self.has_bar = false;
@@ -96,7 +96,7 @@ impl StatusLine {
         }
     }
 
-    /// Replaces the line in the terminal. Lines of the log go above it.
+    /// Replaces the line in the terminal. Lines of the log appear above it.
     #[cfg(feature = "workbench")]
     #[expect(clippy::unused_self, reason = "without the feature, the width is here")]
     fn draw(&mut self, text: &str) {
@@ -123,7 +123,7 @@ impl StatusLine {
     }
 }
 
-/// Returns the beginning of a text. The space behind it separates it from text that the handler prints.
+/// Returns the beginning of a text, in one line. The space at the end separates it from text that the handler prints.
 fn in_one_line(text: &str) -> String {
     let text = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     text.take(WIDEST).chain([' ']).collect()

@@ -14,7 +14,7 @@ use crate::{
     testing::{RpcError, TestClient},
 };
 
-/// Time after which a person at a prompt gets no suggestion, because the server does not answer.
+/// Maximum time to wait for the server. After it, the person gets no suggestion.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Word of a command that needs the items of the server.
@@ -23,7 +23,7 @@ pub(super) enum ItemWord {
     Tool,
     Resource,
     Prompt,
-    /// Prompt, or template of resources.
+    /// Prompt or resource template.
     Completable,
     /// Name of an argument of a prompt or a template.
     Argument,
@@ -43,9 +43,10 @@ pub(super) struct ItemPlace<'a> {
 }
 
 impl ItemPlace<'_> {
-    /// Returns the suggestions. There are none if the server does not start, or does not answer in time.
+    /// Returns the suggestions. The list is empty if the server does not start, or does not answer in time.
     ///
-    /// `setup` runs if it may add items, as for `list`. For the values of an argument it always runs, because completions may need the state.
+    /// `setup` runs if it may add items, as for `list`. For values of an argument of a prompt or a template it always runs, because completion
+    /// functions may need the state.
     pub(super) async fn suggestions(&self, builder: Builder) -> Vec<Suggestion> {
         let found = tokio::time::timeout(PATIENCE, self.ask(builder)).await;
         found.ok().flatten().unwrap_or_default()
@@ -97,7 +98,7 @@ impl ItemPlace<'_> {
             }
             (ItemWord::TextArgument, _) => {
                 let mut arguments = arguments_of(target, &lists, &snapshot);
-                // In `complete ITEM ARGUMENT`, the person asks for values of the second word.
+                // `complete ITEM ARGUMENT` already names the argument, so it is not suggested again.
                 arguments.retain(|(name, _)| !self.is_given(name));
                 let open =
                     |(name, about): (String, String)| Suggestion::open(format!("{name}="), &about);
@@ -114,7 +115,7 @@ impl ItemPlace<'_> {
         })
     }
 
-    /// Returns the arguments of a tool that have no value yet, required ones first.
+    /// Returns the arguments of a tool that have no value yet. Required arguments come first.
     fn names_of(&self, schema: &Value) -> Vec<Suggestion> {
         let required = elements(&schema["required"]);
         let properties = schema["properties"].as_object().into_iter().flatten();
@@ -130,7 +131,7 @@ impl ItemPlace<'_> {
         properties.into_iter().map(open).collect()
     }
 
-    /// Whether a word before the cursor is this argument.
+    /// Whether a word before the cursor names this argument.
     fn is_given(&self, name: &str) -> bool {
         self.before.iter().skip(1).any(|word| word.split('=').next() == Some(name))
     }
@@ -157,7 +158,7 @@ fn named(items: &[Value], key: &str) -> Vec<Suggestion> {
     items.iter().map(suggestion).collect()
 }
 
-/// Returns the text of a template before its first variable.
+/// Returns the URI of a template up to its first variable.
 fn start_of(template: &Value) -> Suggestion {
     let text = member(template, "uriTemplate");
     let start = text.split('{').next().unwrap_or(text);
@@ -185,7 +186,7 @@ fn arguments_of(target: &str, lists: &ServerLists, snapshot: &Snapshot) -> Vec<(
 fn values_of(name: &str, schema: &Value) -> Vec<Suggestion> {
     let choices = match member(schema, "type") {
         "boolean" => ["true", "false"].map(|value| (value.to_owned(), String::new())).to_vec(),
-        // A list is JSON.
+        // The value of a list is JSON, which has no fixed choices.
         "array" => Vec::new(),
         _ => show::choices(schema),
     };

@@ -1,8 +1,7 @@
 //! Structs with `#[config]`: what the attribute generates, and how a server gets their values from its command line and environment.
 //!
 //! The attribute generates one function for each struct, which hands each field to a [`ConfigReader`]. The reader either describes the
-//! fields, for `--help`, or finds their values. `options` takes the values that
-//! are given on the command line.
+//! fields, for `--help`, or finds their values. `options` reads values from the command line.
 
 mod definition;
 #[cfg(feature = "stdio")]

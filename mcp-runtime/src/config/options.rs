@@ -9,10 +9,10 @@ use super::{
     reader::{GivenValues, is_unchosen},
 };
 
-/// Section of `help`: a title, and its lines with an option and its meaning.
+/// Section of `help`: a title, and lines of an option and its description.
 pub(crate) type HelpSection = (String, Vec<(String, String)>);
 
-/// Options that the author of the server has declared, and the values that were given for them. Each error is the text of a wrong usage.
+/// Options that the author of the server has declared, and their values from the command line. Each error is a message about a wrong usage.
 pub(crate) trait OwnOptions {
     /// Returns the options with their dashes.
     fn names(&self) -> Vec<String>;
@@ -25,22 +25,22 @@ pub(crate) trait OwnOptions {
     /// Fails if the value is missing or not UTF-8, or if the option is given twice and is no list.
     fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), String>;
 
-    /// Stores the values of `--all-of OPTION VALUE…`, up to the next option. The manifest of a bundle starts the server with it, because a client
-    /// inserts several values as words of their own, or leaves the placeholder if the user has chosen no value.
+    /// Stores the values of `--all-of OPTION VALUE…`, up to the next option. The manifest of a bundle starts the server with `--all-of`. A client
+    /// inserts each of several values as a separate word, or leaves the placeholder if the user has chosen no value.
     ///
     /// # Errors
     /// Fails if there is no such option, if the option is no list, or if a value is not UTF-8.
     fn take_all(&mut self, parser: &mut Parser) -> Result<(), String>;
 
-    /// Checks that no option of the author stands behind the name of a command, where words belong to the command. `parsed` are the usages of
-    /// the options of the command.
+    /// Checks that no option of the author follows the name of a command, because words after the name belong to the command. `parsed` has the
+    /// usages of the command's options.
     ///
     /// # Errors
-    /// Fails with the place where the option belongs.
+    /// Fails with a message that shows the option before the command.
     fn check_place(&self, command: &str, words: &[String], parsed: &[&str]) -> Result<(), String>;
 
-    /// Returns the sections of `help`: one for each struct, with its description, its options, and what they mean. No text contains a value
-    /// or a default of a secret.
+    /// Returns the sections of `help`. Each has the description of a struct as its title, and the struct's options. Adjacent structs with the
+    /// same description share a section. No text contains the value of a secret.
     fn help(&self) -> Vec<HelpSection>;
 
     fn into_given(self: Box<Self>) -> GivenValues;
@@ -83,7 +83,7 @@ fn unusable(why: &str) -> String {
     format!("`--all-of OPTION VALUE…`: {why}")
 }
 
-/// Options of the fields of structs.
+/// Options that the fields of structs with `#[config]` declare.
 pub(super) struct FieldOptions {
     fields: Vec<ConfigFieldView>,
     given: GivenValues,
@@ -146,7 +146,7 @@ impl OwnOptions for FieldOptions {
                 values.push(value);
             }
         }
-        // Without a value, the variable and the default apply.
+        // If the user has chosen no value, the environment variable or the default applies.
         if !values.is_empty() {
             self.given.entry(option).or_default().append(&mut values);
         }

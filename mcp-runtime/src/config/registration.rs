@@ -1,7 +1,7 @@
-//! The list of all structs with `#[config]` in a binary, and the structs of it that a server knows.
+//! List of all structs with `#[config]` in a binary, and the selection of those that a server uses.
 //!
-//! Only the entries of the list refer to the code that reads structs and options. The linker leaves this code out of a binary without such a
-//! struct.
+//! Only the entries of the list refer to the code that reads structs and options. If a binary has no such struct, the linker leaves this code
+//! out.
 
 use std::fmt;
 
@@ -34,10 +34,10 @@ impl fmt::Debug for ConfigRegistration {
     }
 }
 
-/// Structs that a server knows, each with whether the server needs it.
+/// Structs that a server knows. The flag is true if a function of the server takes the struct.
 type KnownConfigs = Vec<(&'static ConfigDef, bool)>;
 
-/// Code for structs with `#[config]`. All entries refer to the same.
+/// Functions for structs with `#[config]`. All entries refer to the same static value.
 struct ConfigOperations {
     plan: fn(&str, KnownConfigs, Option<&GivenValues>) -> ConfigPlan,
     read: fn(ConfigPlan, &mut States) -> Result<(), String>,
@@ -59,7 +59,8 @@ static OPERATIONS: ConfigOperations = ConfigOperations {
 pub(crate) struct DeclaredConfig(Option<(ConfigPlan, &'static ConfigOperations)>);
 
 impl DeclaredConfig {
-    /// Creates the plan of a server. `structs` are its entries of the list, each with whether the server needs the struct.
+    /// Creates the plan of a server. `structs` yields its entries of the list. The flag is true if a function of the server
+    /// takes the struct.
     pub(crate) fn new(
         server: &str,
         structs: impl Iterator<Item = (&'static ConfigRegistration, bool)>,
@@ -76,12 +77,12 @@ impl DeclaredConfig {
     /// Reads all structs into the state of a server.
     ///
     /// # Errors
-    /// Fails with all problems at once. A value that is missing is no problem if nothing takes its struct.
+    /// Fails with all problems at once. A missing value is no problem if the server does not need its struct.
     pub(crate) fn read(self, states: &mut States) -> Result<(), String> {
         self.0.map_or(Ok(()), |(plan, operations)| (operations.read)(plan, states))
     }
 
-    /// Returns the problems of the names of the options.
+    /// Returns the problems in the names of the options.
     pub(crate) fn problems(&self) -> Vec<String> {
         let known = self.0.as_ref();
         known.map(|(plan, operations)| (operations.problems)(plan)).unwrap_or_default()

@@ -221,7 +221,7 @@ pub(crate) fn install() {
         || {
             #[cfg(not(feature = "workbench"))]
             let writer = std::io::stderr;
-            // The progress of a call may be in the last line of the terminal.
+            // The last line of the terminal may show the progress of a call. This writer puts log lines above it.
             #[cfg(feature = "workbench")]
             let writer = || mcp_runtime_workbench::LogStderr;
             let stderr = layer().with_writer(writer).with_filter(filter);

@@ -1,4 +1,4 @@
-// The tool that an author has added to a server under the command `dev`. The suite `dev` runs this scenario.
+// Calls the tool `double`, which an author has added while `dev` serves. The suite `dev` runs this scenario.
 
 export default async function ({ page, open, run, main, result }) {
     await open();

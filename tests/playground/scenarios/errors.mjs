@@ -20,7 +20,7 @@ export default async function ({ page, open, run, result, main, button, complain
     assert.match(await result.innerText(), /name/);
     await open('/tool/no_such_tool');
     await main.getByText('The server does not offer').waitFor();
-    // A server that goes away, and is away.
+    // The server cannot be reached: first during a call, and then when the page connects.
     await open('/tool/test_simple_text');
     await page.route('**/mcp', (route) => route.abort());
     await run('failed');

@@ -11,9 +11,9 @@ export default async function ({ page, open, result, main, dialog }) {
     await page.keyboard.press('Enter');
     await main.getByRole('heading', { name: 'greet' }).waitFor();
     const isFocused = (element) => element.evaluate((found) => found === document.activeElement);
-    // The chosen item has the focus, and not the list, which may be long.
+    // After the choice, the item has the focus, and not the list.
     assert.ok(await isFocused(main));
-    // From the search, Enter opens the first item that is found.
+    // Enter in the search field opens the first item that matches.
     await page.keyboard.press('/');
     await page.keyboard.press('Control+A');
     await page.keyboard.type('slow_compute');
@@ -40,7 +40,7 @@ export default async function ({ page, open, result, main, dialog }) {
     assert.equal(await name.inputValue(), 'Ada\nBob\nEve');
     await page.keyboard.press('Control+Enter');
     await result.getByText('Bob').waitFor();
-    // Several questions at once: each has its first field under the keyboard.
+    // A call with several questions: each question puts the focus into its first field.
     await open('/tool/multi_input');
     await main.getByRole('checkbox', { name: 'Run as a task' }).check();
     await page.keyboard.press('Control+Enter');

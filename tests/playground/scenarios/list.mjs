@@ -17,7 +17,7 @@ export default async function ({ page, open, main }) {
     await page.getByRole('searchbox', { name: 'Search' }).fill('greets SOMEBODY');
     await items.nth(1).waitFor({ state: 'detached' });
     assert.ok(all > 30);
-    // The first line of a description is a text without its marks.
+    // The list shows the first line of a description without its marks of Markdown.
     await page.getByRole('searchbox', { name: 'Search' }).fill('subscribers of');
     await page.getByText('Tells the subscribers of test://watched-resource', { exact: false }).waitFor();
     await page.getByRole('searchbox', { name: 'Search' }).fill('greets SOMEBODY');

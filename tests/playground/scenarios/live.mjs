@@ -12,7 +12,7 @@ export default async function ({ page, open, run, result, button, tab, main }) {
         await progress.waitFor();
         assert.equal(await progress.evaluate((bar) => bar.value / bar.max), 0.5);
         await result.getByText('5 of 10 half of it').waitFor();
-        // The pages of other items say why no call can begin, and lead back.
+        // The pages of other items explain why no call can begin, and lead back to the running call.
         await page.locator('.item', { hasText: 'cities' }).click();
         await main.getByText('wait_for_cancel is still running.').waitFor();
         await button('Show it').click();
@@ -23,7 +23,7 @@ export default async function ({ page, open, run, result, button, tab, main }) {
         await page.locator('.item', { hasText: 'cities' }).click();
         await button('Cancel it').click();
         await run();
-        // The server stops working on each of them. The newest revision offers a task for each tool, and this tool runs without.
+        // The server stops each cancelled call. In the newest revision, the page offers a task for each tool, but this tool runs without a task.
         await open(`/tool/wait_for_cancel?revision=${revision}`);
         const asTask = main.getByRole('checkbox', { name: 'Run as a task' });
         assert.equal(await asTask.count(), isModern ? 1 : 0);

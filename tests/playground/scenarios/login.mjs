@@ -6,7 +6,7 @@ export default async function ({ page, open, run, result, main, button, field, t
     await open('/tool/add_note?args={"text":"milk"}', 'login');
     assert.equal(await page.locator('.item').count(), 0);
     assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'MCP server');
-    // A token that the server refuses does not stand in the way of a login.
+    // A token that the server refuses does not prevent a login.
     await main.getByLabel('access token').fill('wrong');
     await button('Connect with the token').click();
     await main.getByText('The server has refused the access token.').waitFor();
@@ -31,7 +31,7 @@ export default async function ({ page, open, run, result, main, button, field, t
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.locator('.status-login').waitFor();
     assert.equal(await page.locator('.item').count(), 0);
-    // The history has arguments, so it is for users who have logged in.
+    // The history contains arguments, so only users who have logged in see it.
     await tab(/^History/).click();
     await page.getByText('No calls yet.').waitFor();
 }

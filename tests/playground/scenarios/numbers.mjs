@@ -1,4 +1,4 @@
-// Whole numbers that a JavaScript number cannot hold: sent and shown with all digits.
+// Whole numbers that a JavaScript number cannot hold: the page sends and shows them with all digits.
 
 import assert from 'node:assert/strict';
 

@@ -18,7 +18,7 @@ export default async function ({ page, open, run, result, dialog, button }) {
         await button('Accept', dialog).click();
         await page.locator('.state-done').waitFor();
         assert.match(await result.innerText(), /Ada/);
-        // Progress is what the server has reported, and no count of its questions.
+        // The page shows only progress that the server has reported, and does not count questions.
         assert.equal(await result.getByRole('progressbar').count(), 0);
         await to('test_elicitation', '&args={"message":"Well?"}');
         await run('running');

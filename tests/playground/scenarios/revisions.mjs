@@ -19,7 +19,7 @@ export default async function ({ page, open, run, result, main }) {
         await page.getByRole('button', { name: 'Clear' }).click();
         await page.locator('.tabs').getByRole('button', { name: /^Wire/ }).click();
     }
-    // A running call ends with its connection, also if the user chooses several times before there is a connection.
+    // A running call ends with its connection, even if the user chooses several revisions before the page has connected.
     const items = await page.locator('.item').count();
     for (const [first, second, last] of [['2025-11-25', '2024-11-05', '2026-07-28'], ['2024-11-05', '2026-07-28', '2025-06-18']]) {
         await open('/tool/slow_compute?args={"seconds":600,"label":"forever"}');

@@ -15,7 +15,7 @@ export default async function ({ page, open, run, result, dialog, button, main, 
         await run();
         await result.getByText('completed').waitFor();
         assert.match(await result.innerText(), /sum took 0\.3 s/);
-        // The wire has the answers of the requests that the client library does not send.
+        // The wire shows the responses to requests that the page sends without the client library.
         await tab(/^Wire/).click();
         const answers = page.locator('.wire > li', { hasText: 'response' });
         await answers.filter({ hasText: 'tools/call' }).waitFor();
@@ -35,7 +35,7 @@ export default async function ({ page, open, run, result, dialog, button, main, 
         await row.getByRole('button', { name: 'Cancel' }).click();
         await page.locator('.state-cancelled').waitFor();
         await page.locator('.panel').getByRole('row', { name: /slow_compute cancelled/ }).waitFor();
-        // The user does not wait until the server has cancelled the task, and may run the next one. The list follows the first.
+        // The user can start the next task before the server has cancelled the first. The list still follows the first task.
         await page.route('**/mcp', async (route) => {
             const { method } = route.request().postDataJSON() ?? {};
             if (method === 'tasks/cancel') await held;
@@ -56,7 +56,7 @@ export default async function ({ page, open, run, result, dialog, button, main, 
         await page.locator('.panel').getByRole('row', { name: /slow_compute cancelled/ }).nth(1).waitFor();
         await page.unroute('**/mcp');
     }
-    // A task of a connection that has ended is asked for on no other connection.
+    // After a connection has ended, the page does not ask for its tasks on another connection.
     await open('/tool/slow_compute?revision=2026-07-28&args={"seconds":600,"label":"forever"}');
     await main.getByRole('checkbox', { name: 'Run as a task' }).check();
     await run('running');

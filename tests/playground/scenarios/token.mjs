@@ -1,10 +1,10 @@
-// A server whose author gives out the tokens: there is no authorization server.
+// A server without an authorization server: its author gives out the tokens.
 
 import assert from 'node:assert/strict';
 
 export default async function ({ page, open, run, result, button, main }) {
     await open('/tool/cities', 'login');
-    // There is no place to log in, and the page says so.
+    // The page says that there is no login server.
     await button('Log in').click();
     await main.getByText('no login server').waitFor();
     const token = main.getByLabel('access token');
@@ -17,7 +17,7 @@ export default async function ({ page, open, run, result, button, main }) {
     await page.locator('.status-ready').waitFor();
     await run();
     await result.getByText('Vaasa').first().waitFor();
-    // A reload keeps the token, and another tab does not know it.
+    // A reload keeps the token. `localStorage`, which all tabs share, does not contain it.
     await page.reload();
     await page.locator('.status-ready').waitFor();
     assert.ok(!JSON.stringify(await page.evaluate(() => ({ ...localStorage }))).includes('secret'));

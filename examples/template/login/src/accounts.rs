@@ -6,7 +6,7 @@ use mcp_runtime_authorization_server::{LoginPage, LoginRequest, User};
 
 /// The only account, `ada`.
 ///
-/// Replace it with your table of users, which has a hash of each password. If your users have an OpenID provider, replace
+/// Replace it with your table of users, and store a hash of each password. If your users have an OpenID provider, replace
 /// `AuthorizationServer::new` with `AuthorizationServer::delegated`.
 #[derive(Default)]
 pub(crate) struct Accounts {

@@ -18,8 +18,8 @@
 // Publication: `setting` describes a value that clients ask their users for. `mcpb` writes a `bundle`, and `server_json` writes an entry of
 // the registry under a `registry_name`.
 //
-// Output: `screen` knows the terminal, and `painted` lays texts out for it, and `status` replaces a line in place. `shell` has the scripts that complete the
-// command line.
+// Output: `screen` knows the terminal, `painted` lays out texts for it, and `status` replaces a line in place. `shell` has the scripts with which
+// shells complete the command line.
 
 mod bundle;
 mod client_app;

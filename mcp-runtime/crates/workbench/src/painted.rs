@@ -1,15 +1,15 @@
-//! Texts of the commands as a person at a terminal sees them. A pipe or a file gets each text unchanged.
+//! Texts of the commands as a person at a terminal sees them. A pipe or a file gets each text unchanged, unless `CLICOLOR_FORCE` is set.
 //!
-//! The functions know the form of a text by its lines: titles are not indented, and rows and findings are.
+//! The functions recognize the parts of a text by their indentation: rows and findings are indented, and titles are not.
 
 use anstyle::Style;
 
 use crate::screen::{ASIDE, BAD, DOUBTFUL, GOOD, NAME, Screen, TITLE, columns, cut, wrapped};
 
-/// Cells of a progress bar.
+/// Width of a progress bar, in characters.
 const CELLS: usize = 20;
 
-/// Words that begin a line on stderr, each with its style.
+/// Labels at the beginning of a line on stderr, each with its style.
 const LABELS: [(&str, Style); 3] =
     [("error:", BAD.bold()), ("warning:", DOUBTFUL.bold()), ("note:", NAME.bold())];
 
@@ -37,8 +37,8 @@ impl Screen {
         })
     }
 
-    /// Returns a page of help. Rows are indented by two columns, and have two spaces between an option and its description. A description
-    /// that does not fit beside its option goes on in further lines.
+    /// Lays out a page of help for the terminal. In `text`, a row is indented by two columns, and has two spaces between the option and its
+    /// description. A description that does not fit beside its option continues in the lines below.
     pub fn help(&self, text: String) -> String {
         if !self.is_styled() {
             return text;
@@ -83,7 +83,7 @@ impl Screen {
         text
     }
 
-    /// Returns the lists of a server as tables. A description is cut to the width of the terminal, and arguments have lines of their own.
+    /// Returns the lists of a server as tables. Descriptions are cut to the width of the terminal, and arguments are on separate lines.
     pub fn list(&self, title: &str, sections: &[(&str, Vec<ListedItem>)]) -> String {
         let mut page = format!("{}\n", self.paint(TITLE, title));
         for (title, items) in sections.iter().filter(|section| !section.1.is_empty()) {
@@ -105,7 +105,7 @@ impl Screen {
             Some(rest) => format!("{:rest$}  ", ""),
             None => format!("\n{gap}"),
         });
-        // Marks stay visible, because they say what a client needs.
+        // Marks are never cut, because they name the features and scopes that a client needs.
         let space = usize::from(!item.marks.is_empty() && !item.about.is_empty());
         let marks = columns(&item.marks);
         text.push_str(&cut(&item.about, room.saturating_sub(marks + space).max(1)));
@@ -119,7 +119,7 @@ impl Screen {
         text
     }
 
-    /// Colours the changed lines of a difference in the unified form.
+    /// Colours the changed lines of a unified diff.
     pub fn changes(&self, text: String) -> String {
         if !self.is_styled() {
             return text;
@@ -138,7 +138,7 @@ impl Screen {
         })
     }
 
-    /// Colours a report with findings below titles: the severity of each finding, and its fix.
+    /// Colours the titles of a report, and the severity, the reason and the fix of each finding.
     pub fn findings(&self, text: String) -> String {
         if !self.is_styled() {
             return text;
@@ -163,7 +163,7 @@ impl Screen {
         })
     }
 
-    /// Colours the place of each difference between two sessions: the text before the first colon.
+    /// Colours the place of each difference between two sessions, which is the text before the first colon.
     pub fn differences(&self, text: String) -> String {
         if !self.is_styled() {
             return text;
@@ -183,7 +183,7 @@ impl Screen {
     }
 }
 
-/// Returns a progress bar in characters, without colours. It is full at the total, and a total of zero is full, too.
+/// Returns a progress bar in characters, without colours. The bar is full if `progress` has reached `total`, or if `total` is zero.
 ///
 /// ```
 /// assert_eq!(mcp_runtime_workbench::bar(1.0, 4.0), "━━━━━───────────────");

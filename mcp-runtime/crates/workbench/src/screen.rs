@@ -9,10 +9,10 @@ use std::os::windows::io::AsHandle;
 use anstyle::{AnsiColor, Style};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Width of a terminal that does not tell its width.
+/// Width that is assumed for a terminal whose width is unknown, in columns.
 const USUAL_WIDTH: usize = 80;
 
-/// Styles of the parts of all texts.
+// Styles for the parts of a text.
 pub(crate) const TITLE: Style = Style::new().bold();
 pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
 pub(crate) const ASIDE: Style = Style::new().dimmed();
@@ -20,10 +20,10 @@ pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 pub(crate) const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
 
-/// Place where a command prints: a terminal with a width, or a pipe or a file, where texts stay as they are.
+/// Destination of a command's output: a terminal with a width, or a pipe or a file, which gets each text unchanged.
 ///
-/// A terminal has colours unless `NO_COLOR` is set, `CLICOLOR` is `0`, or `TERM` is `dumb`. `CLICOLOR_FORCE` sets colours in a pipe, too, and
-/// `NO_COLOR` prevails over it (<https://no-color.org>, <https://bixense.com/clicolors>).
+/// A terminal has colours unless `NO_COLOR` is set, `CLICOLOR` is `0`, or `TERM` is `dumb`. `CLICOLOR_FORCE` turns colours on in a pipe, too.
+/// `NO_COLOR` takes precedence over `CLICOLOR_FORCE` (<https://no-color.org>, <https://bixense.com/clicolors>).
 ///
 /// ```
 /// use mcp_runtime_workbench::Screen;
@@ -40,12 +40,12 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Returns a terminal of this width, in columns, or a pipe or a file without a width.
+    /// Creates a terminal of this width, in columns. `None` stands for a pipe or a file.
     pub const fn new(width: Option<usize>, has_colours: bool) -> Self {
         Self { width, has_colours }
     }
 
-    /// Returns the place to which stdout or stderr leads.
+    /// Returns the destination of a stream, such as stdout or stderr.
     ///
     /// ```
     /// let screen = mcp_runtime_workbench::Screen::of(&std::io::stderr());
@@ -65,7 +65,7 @@ impl Screen {
         self.width.is_some() || self.has_colours
     }
 
-    /// Returns the number of columns. A pipe has as many as a text needs.
+    /// Returns the number of columns. A pipe or a file has no limit, so its number is `usize::MAX`.
     pub fn width(&self) -> usize {
         self.width.unwrap_or(usize::MAX)
     }
@@ -78,7 +78,7 @@ impl Screen {
     }
 }
 
-/// Whether the environment and the terminal allow colours, in the order of the crate `anstream`.
+/// Whether the environment and the terminal allow colours. The variables take precedence in the same order as in the crate `anstream`.
 fn shows_colours(is_terminal: bool) -> bool {
     if anstyle_query::no_color() {
         return false;
@@ -90,7 +90,7 @@ fn shows_colours(is_terminal: bool) -> bool {
     is_terminal
         && !is_off
         && anstyle_query::term_supports_color()
-        // Older consoles of Windows show colours only when they are asked to.
+        // Older consoles of Windows show colours only after a program has enabled them.
         && anstyle_query::windows::enable_ansi_colors().unwrap_or(true)
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     fitting
 }
 
-/// Breaks a text into lines at its spaces. A word that is longer than a line has a line of its own.
+/// Breaks a text into lines at its spaces. A word that is longer than `width` gets a separate line, and is not broken.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

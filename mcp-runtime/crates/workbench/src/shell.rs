@@ -21,24 +21,24 @@ pub struct Suggestion {
     pub word: String,
     /// Description, which may be empty.
     pub about: String,
-    /// Whether the person goes on in this word, as behind `NAME=`.
+    /// Whether the person continues this word, as after `NAME=`. The shell then adds no space.
     pub is_open: bool,
 }
 
 impl Suggestion {
-    /// Returns a finished word. Of the description, only the first line is shown.
+    /// Creates a suggestion for a finished word. It keeps only the first line of the description.
     pub fn new(word: impl Into<String>, about: &str) -> Self {
         Self { word: word.into(), about: first_line(about), is_open: false }
     }
 
-    /// Returns the beginning of a word.
+    /// Creates a suggestion for the beginning of a word.
     pub fn open(word: impl Into<String>, about: &str) -> Self {
         Self { is_open: true, ..Self::new(word, about) }
     }
 }
 
 impl Shell {
-    /// All shells, in the order in which a list of them is shown.
+    /// All shells, in the order in which commands list them.
     pub const ALL: [Self; 4] = [Self::Bash, Self::Zsh, Self::Fish, Self::PowerShell];
 
     /// Returns the name of the shell on the command line.
@@ -56,8 +56,8 @@ impl Shell {
         Self::ALL.into_iter().find(|shell| shell.name() == name)
     }
 
-    /// Returns the script that a person loads into the shell. It completes the program with this name, also where the person types its path.
-    /// For suggestions it runs the program that the person has typed, with the words `completions SHELL --` and those up to the cursor.
+    /// Returns the script that a person loads into the shell. The shell uses it for the program of this name, also if the person types
+    /// a path. For suggestions, the script runs the program that the person has typed, with `completions SHELL --` and the words up to the cursor.
     ///
     /// ```
     /// let script = mcp_runtime_workbench::Shell::Fish.script("my-server");
@@ -75,7 +75,8 @@ impl Shell {
         text.replace("@FUNCTION@", &function).replace("@NAME@", program)
     }
 
-    /// Returns the words of the person, as the script of this shell passes them on. The last word is that at the cursor.
+    /// Converts the words that the script passes to the program into the words that the person has typed. The last word is the word at the
+    /// cursor.
     pub fn words(self, mut words: Vec<String>) -> Vec<String> {
         let last = words.last_mut();
         if let (Self::PowerShell, Some(last)) = (self, last) {
@@ -84,7 +85,8 @@ impl Shell {
         words
     }
 
-    /// Returns the line that the script reads for a suggestion. A word of several lines has none, because no shell could insert it.
+    /// Returns the line that the script reads for a suggestion. Returns `None` for an empty word, and for a word with control characters such as
+    /// line breaks, because no shell could insert it.
     pub fn line(self, suggestion: &Suggestion) -> Option<String> {
         let Suggestion { word, about, is_open } = suggestion;
         if word.is_empty() || word.contains(char::is_control) {
@@ -104,7 +106,7 @@ impl Shell {
     }
 }
 
-/// Returns the first line of a text, without characters that change the terminal.
+/// Returns the first line of a text, with spaces in place of control characters.
 fn first_line(text: &str) -> String {
     let line = text.trim_start().lines().next().unwrap_or_default();
     line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_of_power_shell_has_a_sign_that_keeps_it() {
+    fn power_shell_marks_the_last_word_so_that_an_empty_word_is_kept() {
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let check = |shell: Shell, given: &[&str], expected: &[&str]| {
             assert_eq!(shell.words(words(given)), words(expected));

@@ -1,4 +1,4 @@
-//! Line at the bottom of the terminal that shows how far a call has come. Lines of the log appear above it.
+//! Status line at the bottom of the terminal, which shows the progress of a call. Lines of the log appear above it.
 
 use std::{
     io::{self, Write},
@@ -26,7 +26,7 @@ fn shown() -> MutexGuard<'static, String> {
 pub struct StatusText(());
 
 impl StatusText {
-    /// Replaces the text. It has to fit into one line.
+    /// Replaces the text. The new text must fit into one line.
     pub fn show(text: &str) {
         let mut shown = shown();
         let rest = columns(&shown).saturating_sub(columns(text));
@@ -34,7 +34,7 @@ impl StatusText {
         text.clone_into(&mut shown);
     }
 
-    /// Removes the text, so that another text can be printed in its place. Returns whether there was one.
+    /// Removes the text, so that the command can print other text in its place. Returns whether a text was shown.
     pub fn hide() -> bool {
         let mut shown = shown();
         if shown.is_empty() {
@@ -46,7 +46,8 @@ impl StatusText {
     }
 }
 
-/// Writer for the lines of a log. If stderr shows a [`StatusText`], each line goes above it. Otherwise it writes to stderr.
+/// Writer for the lines of a log. Each line appears above the [`StatusText`] that stderr shows. Without a status, the writer
+/// passes the line on to stderr.
 ///
 /// ```
 /// use std::io::Write as _;
@@ -71,7 +72,7 @@ impl Write for LogStderr {
     }
 }
 
-/// Returns what replaces the status by a line, and shows the status again below it.
+/// Returns the bytes that replace the status by a line of the log, and show the status again below it.
 fn above(shown: &str, line: &[u8]) -> Vec<u8> {
     let end: &[u8] = if line.ends_with(b"\n") { b"" } else { b"\n" };
     [removed(shown).as_bytes(), line, end, shown.as_bytes()].concat()

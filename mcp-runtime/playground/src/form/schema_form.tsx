@@ -48,7 +48,7 @@ export function SchemaForm({ schema, value, onChange, problems, showAll, complet
     );
 }
 
-// Moves the focus to the first field with a problem. The fields show their problems after the next drawing.
+// Moves the focus to the first field with a problem. The fields show their problems only after they are drawn again.
 export function focusProblem(form: HTMLFormElement | null): void {
     setTimeout(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
 }

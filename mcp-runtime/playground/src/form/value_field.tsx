@@ -144,7 +144,7 @@ function TextInput({ id, shape, field, value, onChange, described, isInvalid, co
     return <input {...common} type={INPUT_TYPES[schema.format] ?? 'text'} placeholder={exampleOf(schema)} onInput={(event) => change(event.currentTarget.value)} />;
 }
 
-// A line that grows as soon as its text has several lines. In a single line, Enter sends the form, and Enter with Shift begins another line.
+// Text field of one line that grows with its text. While the text has one line, Enter sends the form, and Shift Enter begins a second line.
 function GrowingText({ onText, ...common }: { id: string; value: string; onText: (text: string) => void }) {
     const rows = Math.min(12, common.value.split('\n').length);
     const onKeyDown = (event: KeyboardEvent) => {

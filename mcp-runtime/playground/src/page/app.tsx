@@ -84,7 +84,7 @@ export function App() {
     };
     const repeat = ({ kind, item, name, args }: Past) => go({ kind, name: item ?? name, args, revision: place.revision });
 
-    // Otherwise the form would be as many presses of Tab away as there are items below the chosen item.
+    // The focus moves to the form. From the list, Tab would first visit every item below the chosen item.
     const choose = ({ kind, id }: Item) => {
         go({ kind, name: id, revision: place.revision });
         main.current?.focus();

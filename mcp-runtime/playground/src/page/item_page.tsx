@@ -45,7 +45,7 @@ export function ItemPage({ item, connection, runs, args, onArgs, onShow }: Props
     };
     const latest = useRef(submit);
     latest.current = submit;
-    // Ctrl Enter works wherever the focus is, too.
+    // Ctrl Enter works wherever the focus is.
     useEffect(() => {
         const start = (event: KeyboardEvent) => {
             if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey) || document.querySelector('dialog[open]')) return;

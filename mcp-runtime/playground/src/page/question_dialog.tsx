@@ -15,7 +15,7 @@ export function QuestionDialog({ questions }: { questions: Questions }) {
     const question = open[0];
     useEffect(() => {
         const { current } = dialog;
-        // The field that had the focus is gone if the dialog shows its next question.
+        // When the dialog shows its next question, the field that had the focus is gone.
         if (question && current!.open) current!.querySelector<HTMLElement>('[autofocus], input, select, textarea, a, button')?.focus();
         if (question && !current!.open) current!.showModal();
         if (!question && current!.open) current!.close();
@@ -52,7 +52,7 @@ function Form({ question: { params, answer } }: { question: Question }) {
     const form = useRef<HTMLFormElement>(null);
     const [value, setValue] = useState<Draft>(() => initialDraft(schema, schema, true));
     const [isTried, setTried] = useState(false);
-    // The client library checks the answer, and knows numbers only.
+    // The client library checks the answer, and does not accept a `bigint`.
     const problems = problemsOf(value, schema, false);
     const send = (event: Event) => {
         event.preventDefault();

@@ -52,7 +52,7 @@ export function tableOf(value: Json): Rows | undefined {
     return columns.length <= 20 ? { name: name!, rows, columns } : undefined;
 }
 
-// A browser needs seconds for a table of many thousand rows, so they come in steps.
+// Number of rows that are added at a time, because a browser needs seconds to draw many thousand rows.
 const STEP = 500;
 
 function Table({ rows: { name, rows, columns } }: { rows: Rows }) {

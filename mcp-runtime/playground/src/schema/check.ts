@@ -13,7 +13,7 @@ const OUTER = new Set(['properties', 'items', 'prefixItems', 'allOf', '$ref', '$
 
 const TOO_LARGE = 'The browser cannot send this whole number exactly here: its limit is 9007199254740991';
 
-// Compares a value with its schema. `mayBeLarge` says whether the receiver gets whole numbers above 2^53 with all digits.
+// Compares a value with its schema. `mayBeLarge` is true if the receiver gets whole numbers above 2^53 with all digits.
 export function problemsOf(value: Draft, schema: Schema, mayBeLarge = true): Problems {
     const problems: Problems = new Map();
     let errors;

@@ -4,7 +4,7 @@
 #
 # The program itself makes the suggestions, so this script stays valid when its tools and options change.
 @FUNCTION@() {
-    # bash separates a word at `=` and `:`. The program gets the whole word, up to the cursor.
+    # bash splits a word at `=` and `:`. This loop joins the parts, because the program needs the whole word, up to the cursor.
     local line=${COMP_LINE:0:COMP_POINT} words=() breaks='' kept='' index part space word
     for ((index = 0; index <= COMP_CWORD; index++)); do
         space=${line%%[![:space:]]*}
@@ -23,7 +23,7 @@
     words=("${words[@]//\"/}")
     words=("${words[@]//\'/}")
 
-    # bash keeps the text before the last `=` or `:`, unless the word is in quotes.
+    # bash replaces only the text after the last `=` or `:`, unless the word is in quotes.
     [[ $COMP_WORDBREAKS == *=* ]] && breaks+='='
     [[ $COMP_WORDBREAKS == *:* ]] && breaks+=':'
     if [[ $word != [\"\']* && -n $breaks && $word == *["$breaks"]* ]]; then
@@ -32,7 +32,7 @@
 
     COMPREPLY=()
     while IFS= read -r line; do
-        # A space marks the end of a finished word.
+        # The program marks a finished word with a space at its end.
         part=${line% }
         space=${line#"$part"}
         if [[ $word == [\"\']* ]]; then
@@ -44,6 +44,6 @@
     done < <("${1/#\~/$HOME}" completions bash -- "${words[@]:1}" 2>/dev/null)
 }
 
-# Without a suggestion, bash completes names of files. Its versions before 4.4 do not know `nosort`.
+# Without a suggestion, bash completes names of files. bash before 4.4 does not know `nosort`.
 complete -o nosort -o default -o nospace -F @FUNCTION@ @NAME@ 2>/dev/null ||
     complete -o default -o nospace -F @FUNCTION@ @NAME@

@@ -13,7 +13,7 @@ function @FUNCTION@
         printf '%s\n' $found
         return
     end
-    # Without a suggestion, fish completes names of files, also behind `NAME=`.
+    # Without a suggestion, fish completes names of files, also after `NAME=`.
     set -l name (string match -r -- '^[^=/]+=' "$word")
     set -l start (string sub -s (math (string length -- "$name") + 1) -- "$word")
     for path in (__fish_complete_path "$start")

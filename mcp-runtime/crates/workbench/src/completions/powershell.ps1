@@ -10,7 +10,7 @@ Register-ArgumentCompleter -Native -CommandName '@NAME@' -ScriptBlock {
         if ($element.Extent.EndOffset -ge $cursorPosition) { break }
         $words += if ($null -ne $element.Value) { [string]$element.Value } else { $element.Extent.Text }
     }
-    # PowerShell before 7.3 drops empty words, so the last word begins with `=`.
+    # PowerShell before 7.3 drops empty words. The script therefore puts `=` before the last word, and the program removes it.
     $words += "=$wordToComplete"
     # Without a suggestion, PowerShell completes names of files.
     $program = $commandAst.GetCommandName()

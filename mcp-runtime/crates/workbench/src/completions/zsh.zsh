@@ -9,20 +9,21 @@ _@NAME@() {
     local program=${(Q)words[1]} result=1
     ((CURRENT > 2)) && before=("${(@Q)words[2,CURRENT-1]}")
     found=("${(@f)$("${program/#\~/$HOME}" completions zsh -- "${(@)before}" "${(Q)PREFIX}" 2>/dev/null)}")
-    # `+` stands before a finished word. After `-` the word goes on, so no space follows it.
+    # The program marks a finished word with `+`. It marks a word that the person continues with `-`, and zsh adds no space after it.
     finished=("${(@)${(@M)found:#+*}#+}")
     open=("${(@)${(@M)found:#-*}#-}")
     (($#finished)) && _describe -t values @NAME@ finished && result=0
     (($#open)) && _describe -t values @NAME@ open -S '' && result=0
     if ((!$#finished && !$#open)); then
-        # Without a suggestion, zsh completes names of files, also behind `NAME=`.
+        # Without a suggestion, zsh completes names of files, also after `NAME=`.
         compset -P '*='
         _files && result=0
     fi
     return result
 }
 
-# The first completion runs a file of `fpath` as the function, which this definition then replaces.
+# If this file is in `fpath`, zsh runs it at the first completion in place of the function. The definition above has replaced that function, so
+# the file calls it.
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
     _@NAME@ "$@"
 else
