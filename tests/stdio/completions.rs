@@ -103,6 +103,19 @@ fn items_and_their_arguments_are_suggested() {
     check(&["complete", "volume", "title", "a", "l"], &["language="]);
 }
 
+/// The template is named as in `complete`, by its name or by its text.
+#[test]
+fn values_of_the_variables_of_a_template_come_from_the_server() {
+    for volume in ["volume", "books://{language}/{title}"] {
+        check(&["complete", volume, "title", "", "language=Ge"], &["language=German"]);
+        check(
+            &["complete", volume, "language", "", "language=German", "title=F"],
+            &["title=Faust"],
+        );
+    }
+    check(&["complete", "absent", "title", "", "language=Ge"], &[]);
+}
+
 /// The server completes the arguments of its prompts, as it does for a client.
 #[test]
 fn values_of_the_arguments_of_a_prompt_come_from_the_server() {

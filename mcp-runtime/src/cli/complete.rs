@@ -80,19 +80,32 @@ async fn complete(
     completed.map_err(|error| CommandError::failure(error.message))
 }
 
-/// Finds a prompt by its name, or a template by its URI template or its name. Returns its key in the protocol.
-fn find<'a>(everything: &'a ServerLists, target: &str) -> Result<&'a str, CommandError> {
+/// Returns the names by which a person names prompts and templates, each with the key in the protocol. A template has two: its URI template and
+/// its name.
+fn keys(everything: &ServerLists) -> impl Iterator<Item = (&str, &str)> {
     let templates = everything.templates.iter();
     let templates = templates.flat_map(|template| {
         let key = member(template, "uriTemplate");
         [(member(template, "name"), key), (key, key)]
     });
     let prompts = everything.prompts.iter().map(|prompt| member(prompt, "name"));
-    let keys: Vec<(&str, &str)> = prompts.map(|name| (name, name)).chain(templates).collect();
-    if let Some((_, key)) = keys.iter().find(|(name, _)| *name == target) {
+    prompts.map(|name| (name, name)).chain(templates)
+}
+
+/// Returns the key of a prompt or a template in the protocol. Returns `None` if there is no such item.
+pub(super) fn key_of<'a>(everything: &'a ServerLists, target: &str) -> Option<&'a str> {
+    keys(everything).find(|(name, _)| *name == target).map(|(_, key)| key)
+}
+
+/// Returns the key of a prompt or a template in the protocol.
+///
+/// # Errors
+/// Fails if there is no such item. The error names the item with the nearest name.
+fn find<'a>(everything: &'a ServerLists, target: &str) -> Result<&'a str, CommandError> {
+    if let Some(key) = key_of(everything, target) {
         return Ok(key);
     }
-    Err(CommandError::usage(match nearest(target, keys.iter().map(|(name, _)| *name)) {
+    Err(CommandError::usage(match nearest(target, keys(everything).map(|(name, _)| name)) {
         _ if everything.tools.iter().any(|tool| member(tool, "name") == target) => format!(
             "`{target}` is a tool, and the protocol completes only arguments of prompts and variables of templates"
         ),

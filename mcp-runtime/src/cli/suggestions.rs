@@ -5,7 +5,10 @@ use std::time::Duration;
 use mcp_runtime_workbench::Suggestion;
 use serde_json::{Map, Value, json};
 
-use super::show::{self, ServerLists, elements, member};
+use super::{
+    complete::key_of,
+    show::{self, ServerLists, elements, member},
+};
 use crate::{
     builder::Builder,
     catalog::Snapshot,
@@ -147,7 +150,9 @@ impl ItemPlace<'_> {
         let given = given.iter().filter_map(|word| word.split_once('='));
         let given: Map<String, Value> =
             given.map(|(name, value)| (name.to_owned(), json!(value))).collect();
-        let completed = client.complete_given(target, name, typed, Value::Object(given)).await?;
+        let lists = ServerLists::ask(client).await?;
+        let Some(key) = key_of(&lists, target) else { return Ok(Vec::new()) };
+        let completed = client.complete_given(key, name, typed, Value::Object(given)).await?;
         let values = completed.values.into_iter();
         Ok(values.map(|value| Suggestion::new(format!("{name}={value}"), "")).collect())
     }
