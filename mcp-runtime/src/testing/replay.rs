@@ -149,7 +149,7 @@ pub(crate) async fn replay(
 struct Candidate {
     /// Place in [`Replay::early`].
     at: usize,
-    /// What is known if it belongs to it.
+    /// State of the comparison if this message belongs to the recorded message.
     comparison: Comparison,
     differences: Vec<Difference>,
 }
@@ -187,7 +187,7 @@ impl Replay {
             let _ = timeout(self.patience, self.receive_until(&key)).await;
             best = self.best_of_early(&key, &line.message);
         }
-        // Another call may have asked first. Its question must not get the recorded answer of this one.
+        // The question may be that of another call, which asked first. It must not get the answer that was recorded for this call.
         let may_be_other = is_question(&line.message)
             && later.iter().any(|line| line.sender == Sender::Server && is_of(&line.message, &key));
         if may_be_other && best.as_ref().is_some_and(|best| !best.differences.is_empty()) {
