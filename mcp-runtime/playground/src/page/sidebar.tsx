@@ -43,6 +43,8 @@ export function Sidebar({ items, status, chosen, onChoose }: Props) {
     };
     const onSearchKey = (event: KeyboardEvent) => {
         const first = KINDS.flatMap((kind) => shown.filter((item) => item.kind === kind))[0];
+        // With Ctrl or Cmd, Enter runs the open item. An input method takes Enter for its own choice.
+        if (event.ctrlKey || event.metaKey || event.isComposing) return;
         if (event.key === 'Enter' && search && first) choose(first);
     };
     // A link or the history may have chosen an item that is far down.
