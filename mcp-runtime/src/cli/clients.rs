@@ -295,7 +295,8 @@ fn change(
             "file": file.display().to_string(),
             "written": is_written,
             "backup": kept.map(|kept| kept.display().to_string()),
-            "difference": difference(),
+            // The entry may contain secrets, and the output of an installation often ends up in a log.
+            "difference": words.is_preview.then(&difference),
         })));
     };
     if words.is_json && (words.is_preview || old == Some(new)) {

@@ -157,7 +157,7 @@ impl CommandOptions {
     /// Reads the words after the name of the command.
     ///
     /// # Errors
-    /// Fails if a word is no option, or if a value is missing.
+    /// Fails if a word is no option, if a value is missing or given to a flag, or if an option is given twice.
     pub(super) fn read(
         &self,
         words: impl IntoIterator<Item = String>,
@@ -179,14 +179,21 @@ impl CommandOptions {
                 )));
             };
             let option = name_of(usage);
-            let value = match takes_value(usage) {
-                true => value.or_else(|| words.next()),
-                false => Some(String::new()),
+            let value = match (takes_value(usage), value) {
+                (true, value) => value.or_else(|| words.next()),
+                (false, None) => Some(String::new()),
+                (false, Some(_)) => {
+                    return Err(CommandError::usage(format!(
+                        "`{option}` takes no value: leave it out, or write `{option}` alone"
+                    )));
+                }
             };
             let Some(value) = value else {
                 return Err(CommandError::usage(format!("`{option}` needs a value: `{option}=…`")));
             };
-            values.insert(option, value);
+            if values.insert(option, value).is_some() {
+                return Err(CommandError::usage(format!("`{option}` is given twice")));
+            }
         }
         Ok(CommandValues(values))
     }

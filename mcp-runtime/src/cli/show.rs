@@ -258,9 +258,12 @@ pub(super) fn choices(property: &Value) -> Vec<(String, String)> {
     }
     let titled = of["oneOf"].as_array().or_else(|| of["anyOf"].as_array());
     let titled = titled.into_iter().flatten();
-    titled
-        .map(|choice| (member(choice, "const").to_owned(), member(choice, "title").to_owned()))
-        .collect()
+    // A branch without `const` is a type, not a value.
+    let value = |choice: &Value| {
+        let value = choice["const"].as_str()?.to_owned();
+        Some((value, member(choice, "title").to_owned()))
+    };
+    titled.filter_map(value).collect()
 }
 
 /// Returns a value that fits a schema, for error messages. An object has its required members, or all members if none is required.
