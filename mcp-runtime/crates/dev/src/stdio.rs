@@ -1,7 +1,7 @@
 //! Serves one client over stdio: holds its pipe, and runs the servers behind it.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     future::pending,
     io::{self, Write as _},
     path::Path,
@@ -35,6 +35,9 @@ const FAREWELL: Duration = Duration::from_secs(8);
 /// Time after the end of a process in which the rest of its output arrives. A child of the server may keep the pipe open.
 const REST: Duration = Duration::from_secs(1);
 
+/// Maximum number of lines that are read while the client reads no answer.
+const AHEAD: usize = 1000;
+
 /// Event outside of the conversation.
 enum ServerEvent {
     Build(BuildStep),
@@ -64,23 +67,43 @@ pub async fn serve_stdio(
     let mut lines = BufReader::new(input).split(b'\n');
     let mut stop = std::pin::pin!(process::asked_to_end());
     let mut leaving: Option<Instant> = None;
+    // Lines that the client has sent while an answer waits for its reader.
+    let mut ahead = VecDeque::new();
     loop {
+        let mut lines_out = String::new();
         for step in conversation.steps() {
             if let Some(message) = servers.carry_out(step) {
-                let line = format!("{message}\n");
+                lines_out += &format!("{message}\n");
+            }
+        }
+        if !lines_out.is_empty() {
+            let mut write = std::pin::pin!(async {
+                output.write_all(lines_out.as_bytes()).await?;
+                output.flush().await
+            });
+            // A client that does not read its answers does not keep `dev` from ending. Its input is read on, because its end may follow.
+            loop {
                 tokio::select! {
                     biased;
-                    written = output.write_all(line.as_bytes()) => if written.is_err() {
+                    written = &mut write => match written {
+                        Ok(()) => break,
                         // Like any server, `dev` ends when the client has stopped reading.
-                        return Ok(());
+                        Err(_) => return Ok(()),
                     },
-                    // A client that does not read its answers does not keep `dev` from ending.
                     () = &mut stop, if leaving.is_none() => return Ok(()),
+                    () = passed(leaving) => return Ok(()),
+                    line = lines.next_segment(), if leaving.is_none() && ahead.len() < AHEAD => {
+                        match line? {
+                            Some(line) => ahead.push_back(line),
+                            None => leaving = Some(Instant::now() + FAREWELL),
+                        }
+                    }
                 }
             }
         }
-        if output.flush().await.is_err() {
-            return Ok(());
+        if let Some(line) = ahead.pop_front() {
+            servers.read_client(&mut conversation, &line);
+            continue;
         }
         if leaving.is_some() && !conversation.is_waiting() {
             servers.close_all();
@@ -88,19 +111,13 @@ pub async fn serve_stdio(
                 return Ok(());
             }
         }
-        let deadline = async {
-            match leaving {
-                Some(time) => sleep_until(time).await,
-                None => pending().await,
-            }
-        };
         tokio::select! {
             line = lines.next_segment(), if leaving.is_none() => match line? {
                 Some(line) => servers.read_client(&mut conversation, &line),
                 None => leaving = Some(Instant::now() + FAREWELL),
             },
             () = &mut stop, if leaving.is_none() => leaving = Some(Instant::now() + FAREWELL),
-            () = deadline => return Ok(()),
+            () = passed(leaving) => return Ok(()),
             Some(event) = events.recv() => match event {
                 ServerEvent::Unwatched(error) => return Err(error),
                 // The client has left, so no further server starts. The running server answers the requests that wait.
@@ -108,6 +125,14 @@ pub async fn serve_stdio(
                 event => servers.handle(&mut conversation, event)?,
             },
         }
+    }
+}
+
+/// Waits until a time, or without end if there is none.
+async fn passed(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => pending().await,
     }
 }
 
