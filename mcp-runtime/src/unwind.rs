@@ -1,11 +1,12 @@
 //! Containment of panics in the code of the server's author: a panic ends only the call in which it occurs.
 
 use std::{
-    future::{Future, poll_fn},
+    future::poll_fn,
     panic::{AssertUnwindSafe, catch_unwind},
-    pin::Pin,
     task::Poll,
 };
+
+use futures_core::future::BoxFuture;
 
 /// A panic that was caught. The panic hook has printed its message already.
 #[derive(Debug)]
@@ -28,7 +29,7 @@ pub(crate) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Panicked> {
 /// # Errors
 /// Fails if the code panicked.
 pub(crate) async fn catch_async<'a, T>(
-    start: impl FnOnce() -> Pin<Box<dyn Future<Output = T> + Send + 'a>>,
+    start: impl FnOnce() -> BoxFuture<'a, T>,
 ) -> Result<T, Panicked> {
     let mut future = catch(start)?;
     let done = poll_fn(|cx| match catch(|| future.as_mut().poll(cx)) {

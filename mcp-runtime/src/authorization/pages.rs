@@ -1,6 +1,6 @@
 //! Interface between a protected resource and the crate `mcp-runtime-authorization-server`, which serves HTTP pages for it.
 
-use std::{future::Future, net::IpAddr, pin::Pin, sync::Arc};
+use std::{net::IpAddr, sync::Arc};
 
 use bytes::Bytes;
 use http::{Response, request::Parts};
@@ -9,6 +9,8 @@ use crate::{
     limits::{CallerKey, RefusalCounters},
     storage::Store,
 };
+
+use futures_core::future::BoxFuture;
 
 /// HTTP pages of an authorization server in the same process. Their paths are beside the path of the MCP endpoint. The transport passes
 /// requests for these paths to the authorization server, and requires no token for such requests.
@@ -40,16 +42,10 @@ pub trait AuthorizationPages: Send + Sync {
     fn scopes(&self) -> Vec<String>;
 
     /// Prepares the authorization server before the first request.
-    fn open(
-        &self,
-        served: ServedResource,
-    ) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send + '_>>;
+    fn open(&self, served: ServedResource) -> BoxFuture<'_, Result<(), String>>;
 
     /// Answers one request.
-    fn answer(
-        self: Arc<Self>,
-        request: PageRequest,
-    ) -> Pin<Box<dyn Future<Output = Response<Vec<u8>>> + Send>>;
+    fn answer(self: Arc<Self>, request: PageRequest) -> BoxFuture<'static, Response<Vec<u8>>>;
 }
 
 /// The [`AuthorizationPages`] that a verifier of access tokens provides.

@@ -1,4 +1,6 @@
-use std::{borrow::Cow, fmt, future::Future, net::IpAddr, pin::Pin, sync::Arc};
+use std::{borrow::Cow, fmt, future::Future, net::IpAddr, sync::Arc};
+
+use futures_core::future::BoxFuture;
 
 use super::{bearer::BearerToken, pages::VerifierPages};
 use crate::call::context::Authorization;
@@ -123,7 +125,7 @@ impl fmt::Display for Denied {
 
 impl std::error::Error for Denied {}
 
-pub(crate) type Verifying = Pin<Box<dyn Future<Output = Result<Authorization, Denied>> + Send>>;
+pub(crate) type Verifying = BoxFuture<'static, Result<Authorization, Denied>>;
 
 /// Object-safe form of [`TokenVerifier`].
 pub(crate) trait Verify: Send + Sync {

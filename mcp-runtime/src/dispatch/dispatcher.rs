@@ -1,6 +1,6 @@
 //! Runs operations. If the author has passed a closure to `Builder::around`, this closure wraps each operation.
 
-use std::{borrow::Cow, cell::Cell, fmt, future::Future, pin::Pin, sync::Arc};
+use std::{borrow::Cow, cell::Cell, fmt, future::Future, sync::Arc};
 
 use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_wire::{IndexedObject, JsonKind, Raw};
@@ -12,6 +12,7 @@ use super::{
     request::{OwnedRequest, Reference, Request, matching_templates},
     rights::ItemRights,
 };
+
 use crate::{
     call::context::{Caller, Context, Environment, LazyContext},
     call::extract::{ArgumentMember, Arguments, Call, Mode, Running},
@@ -21,6 +22,7 @@ use crate::{
     model::{Completion, Done, ListKind, Operation, OperationResult, Outcome},
     unwind::{self, Panicked},
 };
+use futures_core::future::BoxFuture;
 
 /// Runs operations on the items of a server.
 pub(crate) struct Dispatcher {
@@ -322,7 +324,7 @@ fn matching_values(values: Vec<String>, typed: &str) -> Completion {
     Completion { values: first, total: None }
 }
 
-type OutcomeFuture = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+type OutcomeFuture = BoxFuture<'static, Outcome>;
 
 /// Closure passed to `Builder::around`, which wraps every operation.
 #[derive(Clone)]

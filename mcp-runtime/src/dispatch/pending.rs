@@ -10,6 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use futures_core::future::BoxFuture;
 use tokio::{task::unconstrained, time::Sleep};
 
 use super::{
@@ -51,7 +52,7 @@ impl Dispatched {
 ///
 /// Dropping a `PendingHandler` drops the future of the handler and signals the cancellation to blocking code.
 pub(crate) struct PendingHandler {
-    future: Pin<Box<dyn Future<Output = OperationResult> + Send>>,
+    future: BoxFuture<'static, OperationResult>,
     entry: Option<Arc<Entry>>,
     context: Context,
     timeout: Option<Duration>,
@@ -66,7 +67,7 @@ pub(crate) struct PendingHandler {
 
 impl PendingHandler {
     pub(super) fn new(
-        future: Pin<Box<dyn Future<Output = OperationResult> + Send>>,
+        future: BoxFuture<'static, OperationResult>,
         entry: Arc<Entry>,
         context: Context,
         timeout: Option<Duration>,
@@ -87,7 +88,7 @@ impl PendingHandler {
 
     /// Wraps a future that belongs to no item and has no timeout.
     pub(crate) fn bare(
-        future: Pin<Box<dyn Future<Output = OperationResult> + Send>>,
+        future: BoxFuture<'static, OperationResult>,
         context: Context,
         settings: CallSettings,
     ) -> Self {

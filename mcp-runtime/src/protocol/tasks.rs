@@ -3,12 +3,12 @@
 
 use std::{
     future::poll_fn,
-    pin::Pin,
     sync::Arc,
     task::{Context as Poller, Poll, Waker},
     time::Duration,
 };
 
+use futures_core::future::BoxFuture;
 use mcp_runtime_wire::{Id, JsonKind, Raw};
 
 use super::{
@@ -317,7 +317,7 @@ fn task_work(
     })
 }
 
-type TaskWork = Pin<Box<dyn Future<Output = OperationResult> + Send>>;
+type TaskWork = BoxFuture<'static, OperationResult>;
 
 /// Parses the `inputResponses` of a `tasks/update` request: the answers as JSON texts, by the keys of their questions.
 fn answers(responses: Option<Raw<'_>>) -> Result<TaskAnswers, Error> {

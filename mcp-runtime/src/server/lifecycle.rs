@@ -2,7 +2,9 @@
 
 #[cfg(feature = "auth")]
 use core::net::IpAddr;
-use std::{fmt, future::Future, pin::Pin, sync::Arc};
+use std::{fmt, sync::Arc};
+
+use futures_core::future::BoxFuture;
 
 #[cfg(feature = "auth")]
 use super::HttpSettings;
@@ -24,13 +26,11 @@ use crate::{
 pub(crate) type StateInsert = Box<dyn FnOnce(&mut States) + Send>;
 
 /// Closure passed to `Builder::setup`. Its error is the message of the error that the author's closure returned.
-pub(crate) type StateSetup = Box<
-    dyn FnOnce(Handle) -> Pin<Box<dyn Future<Output = Result<StateInsert, String>> + Send>> + Send,
->;
+pub(crate) type StateSetup =
+    Box<dyn FnOnce(Handle) -> BoxFuture<'static, Result<StateInsert, String>> + Send>;
 
 /// Closure passed to `Builder::on_shutdown`.
-pub(crate) type ShutdownHook =
-    Box<dyn FnOnce(Context) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+pub(crate) type ShutdownHook = Box<dyn FnOnce(Context) -> BoxFuture<'static, ()> + Send>;
 
 /// Server that has passed its checks and has not started.
 ///
@@ -159,22 +159,25 @@ impl Server {
         Ok(store)
     }
 
-    pub(crate) async fn start(mut self) -> Result<Started, ServeError> {
-        self.read_config().map_err(ServeError::Config)?;
-        self.open_store().await?;
-        let node = join(self.store.clone()).await?;
-        self.set_up().await.map_err(ServeError::Setup)?;
-        self.check_items()?;
-        let write_question = self.write_question;
-        let mut started = self.started();
-        let unusable = |why: StoreError| ServeError::Store(why.to_string());
-        started.round_states.open().await.map_err(unusable)?;
-        if let Some(node) = node {
-            started.receive(node, write_question).await.map_err(unusable)?;
-        }
-        let recovered = task::recover(&started.tasks, &started.dispatcher).await;
-        recovered.map_err(|why| ServeError::Store(format!("the store: {why}")))?;
-        Ok(started)
+    pub(crate) fn start(mut self) -> BoxFuture<'static, Result<Started, ServeError>> {
+        // Boxed, so that the compiler does not repeat the code in each caller.
+        Box::pin(async move {
+            self.read_config().map_err(ServeError::Config)?;
+            self.open_store().await?;
+            let node = join(self.store.clone()).await?;
+            self.set_up().await.map_err(ServeError::Setup)?;
+            self.check_items()?;
+            let write_question = self.write_question;
+            let mut started = self.started();
+            let unusable = |why: StoreError| ServeError::Store(why.to_string());
+            started.round_states.open().await.map_err(unusable)?;
+            if let Some(node) = node {
+                started.receive(node, write_question).await.map_err(unusable)?;
+            }
+            let recovered = task::recover(&started.tasks, &started.dispatcher).await;
+            recovered.map_err(|why| ServeError::Store(format!("the store: {why}")))?;
+            Ok(started)
+        })
     }
 
     /// Starts the server without running `setup`. Such a server can only list its items. The closures of `around` and `on_shutdown` may

@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use futures_core::future::BoxFuture;
 use mcp_runtime_wire::validate;
 use tokio::time::Instant;
 
@@ -38,7 +39,7 @@ pub(crate) fn follow(
     always: bool,
 ) -> Dispatched {
     let tasks = tasks.clone();
-    let work: Pin<Box<dyn Future<Output = OperationResult> + Send>> = match dispatched {
+    let work: BoxFuture<'static, OperationResult> = match dispatched {
         Dispatched::Ready(answer) if !always => {
             live.set_share(None);
             return Dispatched::Ready(answer);
@@ -165,7 +166,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Future that tokio runs in the background. All work has this type, because the compiler generates one instance of tokio's task for each
 /// type.
-type BackgroundWork = Pin<Box<dyn Future<Output = ()> + Send>>;
+type BackgroundWork = BoxFuture<'static, ()>;
 
 /// Guard held while the store writes a new task that is not running yet. If the client cancels the call during this time, the guard cancels
 /// the task.

@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures_core::future::BoxFuture;
+
 use crate::{
     error::{Error, Result},
     model::Timestamp,
@@ -128,36 +130,39 @@ impl StoredTasks {
     ///
     /// # Errors
     /// Fails if the store cannot be used, or is full of other records.
-    pub(super) async fn put(
-        &self,
-        task: &TaskRecord,
+    pub(super) fn put<'a>(
+        &'a self,
+        task: &'a TaskRecord,
         condition: Condition,
         places: Option<u32>,
-    ) -> Result<StoredTask> {
-        let mut evicted = 1;
-        loop {
-            match self.0.execute(changes(task, condition, places)).await {
-                Err(why) if why.is_full() => {
-                    if self.evict(&task.owner, &task.id, evicted).await? == 0 {
-                        let text = "there is no room for another task: wait until some of them have finished";
-                        return Err(Error::msg(text));
+    ) -> BoxFuture<'a, Result<StoredTask>> {
+        // Boxed, so that the compiler does not repeat the code in each caller.
+        Box::pin(async move {
+            let mut evicted = 1;
+            loop {
+                match self.0.execute(changes(task, condition, places)).await {
+                    Err(why) if why.is_full() => {
+                        if self.evict(&task.owner, &task.id, evicted).await? == 0 {
+                            let text = "there is no room for another task: wait until some of them have finished";
+                            return Err(Error::msg(text));
+                        }
+                        // Twice as many each time, so that a large task needs few rounds.
+                        evicted *= 2;
                     }
-                    // Twice as many each time, so that a large task needs few rounds.
-                    evicted *= 2;
-                }
-                Err(why) => return Err(why.into_error()),
-                Ok(mut results) => {
-                    return Ok(match results.pop() {
-                        Some(Ok(outputs)) => match outputs.first() {
-                            Some(Output::Version(version)) => StoredTask::Version(*version),
+                    Err(why) => return Err(why.into_error()),
+                    Ok(mut results) => {
+                        return Ok(match results.pop() {
+                            Some(Ok(outputs)) => match outputs.first() {
+                                Some(Output::Version(version)) => StoredTask::Version(*version),
+                                _ => StoredTask::Changed,
+                            },
+                            Some(Err(Rejection::NoPlace(_))) => StoredTask::NoPlace,
                             _ => StoredTask::Changed,
-                        },
-                        Some(Err(Rejection::NoPlace(_))) => StoredTask::NoPlace,
-                        _ => StoredTask::Changed,
-                    });
+                        });
+                    }
                 }
             }
-        }
+        })
     }
 
     /// Stores a message for the node that runs a task, and returns its name. The message expires after a minute.
@@ -221,26 +226,33 @@ impl StoredTasks {
     }
 
     /// Returns the task of this owner with this id.
-    pub(super) async fn get(&self, owner: &str, id: &str) -> Result<Option<TaskRecord>> {
-        // The name of an outcome is not the id of a task.
-        if id.contains('/') {
-            return Ok(None);
-        }
-        let end = format!("{id}{END}");
-        let read = Transaction::on(partition(owner))
-            .then(StoreOperation::get(id))
-            .then(StoreOperation::get(end));
-        let mut outputs = self.run(read).await?.into_iter();
-        let (Some(Output::Record(Some(record))), Some(Output::Record(end))) =
-            (outputs.next(), outputs.next())
-        else {
-            return Ok(None);
-        };
-        let mut task = TaskRecord::of(owner, id, &record).ok_or_else(|| unreadable(id))?;
-        if let Some(end) = end {
-            task.end = String::from_utf8(end.value).map_err(|_| unreadable(id))?;
-        }
-        Ok(Some(task))
+    pub(super) fn get<'a>(
+        &'a self,
+        owner: &'a str,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<Option<TaskRecord>>> {
+        // Boxed, so that the compiler does not repeat the code in each caller.
+        Box::pin(async move {
+            // The name of an outcome is not the id of a task.
+            if id.contains('/') {
+                return Ok(None);
+            }
+            let end = format!("{id}{END}");
+            let read = Transaction::on(partition(owner))
+                .then(StoreOperation::get(id))
+                .then(StoreOperation::get(end));
+            let mut outputs = self.run(read).await?.into_iter();
+            let (Some(Output::Record(Some(record))), Some(Output::Record(end))) =
+                (outputs.next(), outputs.next())
+            else {
+                return Ok(None);
+            };
+            let mut task = TaskRecord::of(owner, id, &record).ok_or_else(|| unreadable(id))?;
+            if let Some(end) = end {
+                task.end = String::from_utf8(end.value).map_err(|_| unreadable(id))?;
+            }
+            Ok(Some(task))
+        })
     }
 
     /// Returns up to `most` tasks of an owner, without their outcomes, in the order of their creation. `after` is the creation time and the

@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use futures_core::future::BoxFuture;
 use tokio::time::timeout;
 
 use super::{
@@ -450,31 +451,34 @@ impl Tasks {
     }
 
     /// Stores the current state of the task. Returns `false` if another node has taken the task.
-    pub(super) async fn put(&self, live: &LiveTask) -> Result<bool> {
-        self.set_kept();
-        let put = unwind::catch_async(|| {
-            Box::pin(async {
-                let Some(node) = self.node.get() else {
-                    let record = record_of(live, &live.latest_view(), None);
-                    return self.stored.put(&record, Condition::Any, None).await.map(|_| true);
-                };
-                self.put_shared(node, live).await
+    pub(super) fn put<'a>(&'a self, live: &'a LiveTask) -> BoxFuture<'a, Result<bool>> {
+        // Boxed, so that the compiler does not repeat the code in each caller.
+        Box::pin(async move {
+            self.set_kept();
+            let put = unwind::catch_async(|| {
+                Box::pin(async {
+                    let Some(node) = self.node.get() else {
+                        let record = record_of(live, &live.latest_view(), None);
+                        return self.stored.put(&record, Condition::Any, None).await.map(|_| true);
+                    };
+                    self.put_shared(node, live).await
+                })
             })
+            .await;
+            // A panic counts as an error. Otherwise clients would never see the end of the task, and the task would keep its share.
+            let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the store panicked")));
+            if let Err(why) = put.as_ref()
+                && !matches!(why.kind(), ErrorKind::Failed | ErrorKind::Unavailable)
+            {
+                tracing::error!(
+                    "task `{}` of `{}` cannot be stored: {}",
+                    live.origin.id,
+                    live.origin.tool,
+                    why.message()
+                );
+            }
+            put
         })
-        .await;
-        // A panic counts as an error. Otherwise clients would never see the end of the task, and the task would keep its share.
-        let put = put.unwrap_or_else(|Panicked| Err(Error::internal("the store panicked")));
-        if let Err(why) = put.as_ref()
-            && !matches!(why.kind(), ErrorKind::Failed | ErrorKind::Unavailable)
-        {
-            tracing::error!(
-                "task `{}` of `{}` cannot be stored: {}",
-                live.origin.id,
-                live.origin.tool,
-                why.message()
-            );
-        }
-        put
     }
 
     /// Stores the current state of the task, unless another node has taken the task.

@@ -7,6 +7,7 @@ use std::{
     task::{self, Poll},
 };
 
+use futures_core::future::BoxFuture;
 use mcp_runtime_wire::Raw;
 
 use super::{AnswerFuture, Context, rounds::waits_for_an_answer};
@@ -47,7 +48,7 @@ use crate::{
 /// withdraws the question. Under protocol revision 2026-07-28 the client may still get the question. To keep the question open in
 /// `select!`, poll the future by mutable reference.
 #[must_use = "the answer comes with `.await`"]
-pub struct Asked<T>(Pin<Box<dyn Future<Output = T> + Send>>);
+pub struct Asked<T>(BoxFuture<'static, T>);
 
 impl<T> Asked<T> {
     fn new(answer: impl Future<Output = T> + Send + 'static) -> Self {

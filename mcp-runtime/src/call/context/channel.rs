@@ -2,12 +2,14 @@
 //!
 //! Higher layers implement these traits, so that the code below `dispatch` does not depend on a protocol.
 
-use std::{future::Future, pin::Pin, time::Duration};
+use std::time::Duration;
 
 use crate::{
     error::{Error, Result},
     model::{Level, NeedInput, Question},
 };
+
+use futures_core::future::BoxFuture;
 
 /// Channel to the client while a call runs. The module `protocol` implements it for its protocol revisions.
 pub(crate) trait Channel: Send + Sync {
@@ -33,11 +35,11 @@ pub(crate) struct ProgressReport {
 }
 
 /// Future of the answer to a question: the client's result as JSON text.
-pub(crate) type AnswerFuture = Pin<Box<dyn Future<Output = Result<Box<str>>> + Send>>;
+pub(crate) type AnswerFuture = BoxFuture<'static, Result<Box<str>>>;
 
 /// Future that a call waits for before its handler runs, because a shared store decides whether the call may run. It fails if the call must
 /// not run again.
-pub(crate) type BeginFuture = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
+pub(crate) type BeginFuture = BoxFuture<'static, Result<()>>;
 
 /// Asks the client the questions of one call. Some implementations send a request that the client answers during the call. Others end the
 /// call, and the client repeats the call with the answer.
@@ -87,7 +89,7 @@ pub(crate) trait Asker: Send + Sync {
 }
 
 /// Future that waits until a task has begun.
-pub(crate) type TaskBeginning = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub(crate) type TaskBeginning = BoxFuture<'static, ()>;
 
 /// A call that may become a task.
 pub(crate) trait TaskBegin: Send + Sync {

@@ -1,6 +1,6 @@
 //! [`Call`]: reads the arguments for generated code, collects their problems, and runs the handler.
 
-use std::{borrow::Cow, cell::Cell, future::Future, pin::Pin};
+use std::{borrow::Cow, cell::Cell, future::Future};
 
 use mcp_runtime_wire::{IndexedObject, Raw};
 
@@ -13,6 +13,8 @@ use crate::{
     model::{Done, OperationResult, ToolResult},
     unwind,
 };
+
+use futures_core::future::BoxFuture;
 
 /// Call whose arguments are being read, with the problems found so far.
 pub struct Call<'a> {
@@ -175,7 +177,7 @@ impl<'a> Arguments<'a> {
 /// Outcome of a generated function: the answer itself, or a future that resolves to the answer.
 pub enum Running {
     Ready(OperationResult),
-    Pending(Pin<Box<dyn Future<Output = OperationResult> + Send>>),
+    Pending(BoxFuture<'static, OperationResult>),
 }
 
 impl std::fmt::Debug for Running {

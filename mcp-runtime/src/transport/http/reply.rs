@@ -1,6 +1,6 @@
 //! Functions that create responses, and the type of an answer, which may not be ready yet.
 
-use std::{borrow::Cow, future::Future, net::IpAddr, pin::Pin};
+use std::{borrow::Cow, future::Future, net::IpAddr};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, Version, header, request::Parts};
@@ -13,6 +13,8 @@ use crate::{
     protocol::ResponseRefusal,
     protocol::{Revision, unread},
 };
+
+use futures_core::future::BoxFuture;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -205,7 +207,7 @@ pub(super) enum HttpAnswer {
 }
 
 /// Future of an answer that is not ready yet.
-pub(super) type PendingAnswer = Pin<Box<dyn Future<Output = HttpAnswer> + Send>>;
+pub(super) type PendingAnswer = BoxFuture<'static, HttpAnswer>;
 
 impl From<Response<HttpBody>> for HttpAnswer {
     fn from(response: Response<HttpBody>) -> Self {

@@ -2,8 +2,6 @@
 //! the store fails, the client gets the message without an id.
 
 use std::{
-    future::Future,
-    pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
@@ -12,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use futures_core::future::BoxFuture;
 use tokio::{
     sync::mpsc,
     task::{AbortHandle, JoinHandle},
@@ -48,7 +47,7 @@ const AHEAD: usize = 64;
 /// Number of events that this process has appended to logs with several writers.
 static APPENDED: AtomicU64 = AtomicU64::new(0);
 
-type Appending = Pin<Box<dyn Future<Output = Result<Vec<u64>, StoreError>> + Send>>;
+type Appending = BoxFuture<'static, Result<Vec<u64>, StoreError>>;
 
 /// Messages that are being appended to a log.
 struct AppendingLines {
