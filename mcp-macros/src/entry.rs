@@ -1,7 +1,7 @@
 //! Bodies of the macro entry points. They take tokens of `proc_macro2`, so that tests can call them.
 
 use crate::errors::Errors;
-use crate::item::config::Config;
+use crate::item::config::{Config, take_debug};
 use crate::item::data::{borrows, derives, take_bounds, without_bounds, without_doubled};
 use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
@@ -315,7 +315,12 @@ pub(crate) fn config(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     if let Some(config) = &config {
         check::config(config, &errors);
     }
-    let mut all = expand::config::item(item.clone());
+    let mut output = item.clone();
+    let debug =
+        config.as_ref().filter(|config| config.has_secrets() && take_debug(&mut output.attrs));
+    let debug = debug.map(expand::config::debug);
+    let mut all = expand::config::item(output);
+    all.extend(debug);
     match errors.finish() {
         Ok(()) => all.extend(config.map(|config| expand::config::config(&root, &config))),
         Err(errors) => {

@@ -589,8 +589,10 @@ pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | `name = "folder"` | name of the option, and end of the name of the variable | string literal: lower-case letters, digits and `-` | name of the field |
 /// | `env = "SERVICE_KEY"` | name of the variable | string literal: letters, digits and `_` | prefix and option, in upper case |
 ///
-/// Pass secrets in variables. Other users of the machine may be able to see the arguments of a process. If the struct derives `Debug`, that
-/// impl shows the secret.
+/// Pass secrets in variables. Other users of the machine may be able to see the arguments of a process.
+///
+/// `#[derive(Debug)]` below `#[config]` shows `<secret>` in place of a secret. Above `#[config]` the compiler derives it from the
+/// plain struct, and its output contains the secret.
 ///
 /// [`Builder::run`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/struct.Builder.html#method.run
 /// [`Builder::setup`]: https://docs.rs/mcp-runtime/latest/mcp_runtime/struct.Builder.html#method.setup

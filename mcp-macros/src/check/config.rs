@@ -84,9 +84,8 @@ fn field(setting: &Setting<'_>, errors: &Errors) {
         let message = "a path leads to a file or to a directory: remove `file` or `directory`";
         errors.at(directory.span(), message);
     }
-    let is_secret = keys.secret.as_ref().is_some_and(|secret| secret.value.0);
     if let Some(default) = &keys.default {
-        if is_secret {
+        if setting.is_secret() {
             errors.at(
                 default.span(),
                 "a secret has no default, because the program would contain it: remove `default`, and write `Option<String>` if it can be absent",

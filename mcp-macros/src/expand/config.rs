@@ -61,6 +61,32 @@ pub(crate) fn config(root: &TokenStream, config: &Config<'_>) -> TokenStream {
     constant(root, config, &body)
 }
 
+/// Generates the impl of `Debug` that takes the place of a derived impl, and shows `<secret>` in place of a secret.
+pub(crate) fn debug(config: &Config<'_>) -> TokenStream {
+    let (ident, cfgs_of_all) = (config.ident, cfgs(config.attrs));
+    let (generics, types, bounds) = config.generics.split_for_impl();
+    let name = ident.unraw().to_string();
+    let fields = config.fields.iter().map(|setting| {
+        let (ident, cfgs) = (setting.ident, cfgs(setting.attrs));
+        let name = ident.unraw().to_string();
+        let value = match setting.is_secret() {
+            true => quote_spanned!(here()=> ::core::format_args!("<secret>")),
+            false => quote_spanned!(at(setting.ty.span())=> self.#ident),
+        };
+        quote_spanned!(here()=> #cfgs __shown.field(#name, &#value);)
+    });
+    quote_spanned! {here()=>
+        #cfgs_of_all
+        impl #generics ::core::fmt::Debug for #ident #types #bounds {
+            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                let mut __shown = __f.debug_struct(#name);
+                #(#fields)*
+                __shown.finish()
+            }
+        }
+    }
+}
+
 /// Generates a stand-in impl beside the errors of a struct, so that code which uses it causes no further errors.
 pub(crate) fn unfinished(root: &TokenStream, config: &Config<'_>) -> Option<TokenStream> {
     if !config.generics.params.is_empty() {
@@ -113,8 +139,7 @@ fn read(setting: &Setting<'_>) -> TokenStream {
         let variable = &env.value.0;
         quote_spanned!(here()=> .variable(#variable))
     });
-    let is_secret = keys.secret.as_ref().is_some_and(|secret| secret.value.0);
-    let secret = is_secret.then(|| quote_spanned!(here()=> .secret()));
+    let secret = setting.is_secret().then(|| quote_spanned!(here()=> .secret()));
     let is_set = |flag: &Option<Given<Flag>>| flag.as_ref().is_some_and(|flag| flag.value.0);
     let file = is_set(&keys.file).then(|| quote_spanned!(here()=> .file()));
     let directory = is_set(&keys.directory).then(|| quote_spanned!(here()=> .directory()));

@@ -4,9 +4,11 @@ use crate::docs::{self, Doc};
 use crate::errors::Errors;
 use crate::keys::attributes::{ConfigFieldKeys, ConfigKeys, read_config};
 use proc_macro2::Span;
+use quote::quote;
 use syn::ext::IdentExt as _;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Data, DeriveInput, Fields, Generics, Ident, Type};
+use syn::{Attribute, Data, DeriveInput, Fields, Generics, Ident, Meta, Path, Token, Type};
 
 /// A struct with `#[config]`.
 pub(crate) struct Config<'a> {
@@ -58,7 +60,17 @@ impl<'a> Config<'a> {
     }
 }
 
+impl Config<'_> {
+    pub(crate) fn has_secrets(&self) -> bool {
+        self.fields.iter().any(Setting::is_secret)
+    }
+}
+
 impl Setting<'_> {
+    pub(crate) fn is_secret(&self) -> bool {
+        self.keys.secret.as_ref().is_some_and(|secret| secret.value.0)
+    }
+
     /// Returns the name of the option, and the place that decides it.
     pub(crate) fn option(&self) -> (String, Span) {
         match &self.keys.name {
@@ -71,4 +83,35 @@ impl Setting<'_> {
 /// Whether the attribute is `#[config]`, which the struct must not have in the output.
 pub(crate) fn is_ours(attr: &Attribute) -> bool {
     attr.path().is_ident("config")
+}
+
+/// Removes `Debug` from the derives. Returns whether it was there. A derive above `#[config]` is expanded already, and not among the attributes.
+pub(crate) fn take_debug(attrs: &mut [Attribute]) -> bool {
+    let mut is_taken = false;
+    for attr in attrs.iter_mut().filter(|attr| attr.path().is_ident("derive")) {
+        let Meta::List(list) = &mut attr.meta else { continue };
+        // rustc reports a derive that cannot be read.
+        let Ok(derives) = list.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated)
+        else {
+            continue;
+        };
+        let (debug, others): (Vec<_>, Vec<_>) = derives.into_iter().partition(is_debug);
+        if !debug.is_empty() {
+            is_taken = true;
+            list.tokens = quote!(#(#others),*);
+        }
+    }
+    is_taken
+}
+
+/// Whether the path is `Debug` of the standard library, alone or with its module.
+fn is_debug(path: &Path) -> bool {
+    let names: Vec<_> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+    match &names[..] {
+        [debug] => debug == "Debug",
+        [root, module, debug] => {
+            matches!(&**root, "std" | "core") && module == "fmt" && debug == "Debug"
+        }
+        _ => false,
+    }
 }

@@ -1,6 +1,7 @@
 /// Settings of the file server.
 ///
 /// The second paragraph is not shown.
+#[derive(Clone)]
 pub struct Config {
     /// Directory to serve
     pub root: PathBuf,
@@ -8,6 +9,16 @@ pub struct Config {
     retries: u8,
     #[cfg(unix)]
     unit: String,
+}
+impl ::core::fmt::Debug for Config {
+    fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        let mut __shown = __f.debug_struct("Config");
+        __shown.field("root", &self.root);
+        __shown.field("api_key", &::core::format_args!("<secret>"));
+        __shown.field("retries", &self.retries);
+        #[cfg(unix)] __shown.field("unit", &self.unit);
+        __shown.finish()
+    }
 }
 const _: () = {
     use ::mcp_runtime::__private as __mcp;

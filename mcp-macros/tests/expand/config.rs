@@ -2,6 +2,7 @@
 ///
 /// The second paragraph is not shown.
 #[config(env = "FILES")]
+#[derive(Clone, Debug)]
 pub struct Config {
     /// Directory to serve
     pub root: PathBuf,

@@ -17,6 +17,16 @@ struct WithDefaults {
     absent_names: Vec<String>,
 }
 
+/// Settings that are printed.
+#[config]
+#[derive(Clone, std::fmt::Debug, PartialEq)]
+struct Shown {
+    #[config(default)]
+    shown_root: String,
+    #[config(secret)]
+    shown_key: Option<String>,
+}
+
 struct Sum(u32);
 
 #[tool(group = "config")]
@@ -40,6 +50,14 @@ async fn a_struct_that_is_given_is_not_read() {
     let mut client = TestClient::connect(server).await.expect("a server");
     let called = client.call("root", json!({})).await.expect("a result");
     assert_eq!(called.text(), "/datakey");
+}
+
+#[test]
+fn a_derived_debug_does_not_show_secrets() {
+    let given = Shown { shown_root: "/data".to_owned(), shown_key: Some("k3y".to_owned()) };
+    assert_eq!(format!("{given:?}"), r#"Shown { shown_root: "/data", shown_key: <secret> }"#);
+    assert!(format!("{:#?}", given.clone()).contains("shown_key: <secret>,\n"));
+    assert_eq!(given.clone(), given);
 }
 
 #[tokio::test]
