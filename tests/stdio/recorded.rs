@@ -1,9 +1,11 @@
 //! The commands `record` and `replay`.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsStr,
+    fs,
     path::PathBuf,
-    process::{self, Command, Output},
+    process::{self, Command, Output, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
 };
 
@@ -182,6 +184,25 @@ fn secrets_are_not_recorded() {
 }
 
 #[test]
+fn each_start_of_a_client_records_into_a_file_of_its_own() {
+    let (first, mut files) = (Recorded::new(), Vec::new());
+    fs::write(&first.0, "kept").expect("a file");
+    let name = first.0.file_stem().and_then(OsStr::to_str).expect("a name").to_owned();
+    for number in [2, 3] {
+        let next = Recorded(first.0.with_file_name(format!("{name}-{number}.jsonl")));
+        let output = fixture().arg("record").arg(&first.0).stdin(Stdio::null()).output();
+        let output = output.expect("the fixture starts");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{stderr}");
+        let note = format!("the session is recorded in {}; secrets", next.0.display());
+        assert!(stderr.contains(&note), "{stderr}");
+        assert!(next.text().starts_with("{\"#\":"), "{}", next.text());
+        files.push(next);
+    }
+    assert_eq!(first.text(), "kept");
+}
+
+#[test]
 fn record_and_replay_explain_wrong_words() {
     let file = Recorded::new();
     fs::write(&file.0, "").unwrap();
@@ -189,7 +210,6 @@ fn record_and_replay_explain_wrong_words() {
     for (arguments, status, part) in [
         (&["record"][..], 2, "`record` needs an argument: `record FILE [-- ARGUMENTS]`"),
         (&["record", "a", "b"], 2, "arguments of the server follow `--`"),
-        (&["record", path], 1, "exists already: remove it, or name another file"),
         (&["record", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
         (&["replay", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
         (&["replay", path], 1, "the file has no message of a client"),
@@ -225,6 +245,17 @@ fn a_recorded_session_is_a_test() {
     let failed = std::panic::catch_unwind(|| assert_replays!(server(), &file.0)).unwrap_err();
     let told = failed.downcast_ref::<String>().expect("a text");
     assert!(told.ends_with("`result.content[0].text` was \"6\", and is \"5\""), "{told}");
+}
+
+/// Multiplies two numbers.
+#[tool]
+fn multiply(a: i64, b: i64) -> i64 {
+    a * b
+}
+
+#[test]
+fn a_relative_path_of_a_session_begins_at_the_manifest() {
+    assert_replays!("stdio/multiply.jsonl");
 }
 
 /// Reports progress for longer than a replay waits.

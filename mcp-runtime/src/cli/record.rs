@@ -4,7 +4,7 @@ use std::{
     env,
     fs::{File, OpenOptions},
     io::{self, BufRead as _, BufReader, Read, Write},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError},
     thread,
@@ -35,14 +35,18 @@ pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), Comman
         }
     };
     let options = EntryOptions::of(&builder)?;
+    let (file, path) = create(&path)?;
     let recording = Arc::new(Recording {
-        file: Mutex::new(create(&path)?),
+        file: Mutex::new(file),
         redaction: Redaction::new(secrets(&options.variables)),
     });
     recording.comment(&format!("{} {}", builder.identity.name, builder.identity.version));
     drop(builder);
     let mut server = start(options, words).map_err(CommandError::failure)?;
-    eprintln!("the session is recorded in {path}; secrets are removed as far as they are known");
+    eprintln!(
+        "the session is recorded in {}; secrets are removed as far as they are known",
+        path.display()
+    );
     recording.pass_all(&mut server);
     let status = server.wait().map_err(CommandError::failure)?;
     match status.success() {
@@ -51,20 +55,43 @@ pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), Comman
     }
 }
 
-/// Creates a file that only its owner can read, because a session may contain private data.
-fn create(path: &str) -> Result<File, CommandError> {
+/// Number of sessions that may be recorded under the same name.
+const MOST_FILES: u32 = 999;
+
+/// Creates a file that only its owner can read, because a session may contain private data. A client may start its server many times, so a file
+/// that exists already is kept, and the new file gets a number behind its name. Returns the path of the new file too.
+fn create(path: &str) -> Result<(File, PathBuf), CommandError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map_err(|why| {
-        CommandError::failure(match why.kind() {
-            io::ErrorKind::AlreadyExists => {
-                format!("{path} exists already: remove it, or name another file")
+    for number in 1..=MOST_FILES {
+        let path = numbered(Path::new(path), number);
+        match options.open(&path) {
+            Ok(file) => return Ok((file, path)),
+            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(why) => {
+                return Err(CommandError::failure(format_args!("{}: {why}", path.display())));
             }
-            _ => format!("{path}: {why}"),
-        })
-    })
+        }
+    }
+    Err(CommandError::failure(format_args!(
+        "{MOST_FILES} files exist already, from {path} on: remove them, or name another file"
+    )))
+}
+
+/// Returns the path with a number behind the name, as in `bug-2.jsonl`. The first file has no number.
+fn numbered(path: &Path, number: u32) -> PathBuf {
+    if number == 1 {
+        return path.to_owned();
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(format!("-{number}"));
+    if let Some(extension) = path.extension() {
+        name.push(".");
+        name.push(extension);
+    }
+    path.with_file_name(name)
 }
 
 /// Returns the texts of all secrets. The variable of a list has several, with commas between them.
