@@ -77,6 +77,11 @@ fn whole_numbers_above_2_to_the_53_keep_their_digits() {
 }
 
 #[test]
+fn a_result_of_many_levels_is_shown_and_the_page_goes_on() {
+    fixture("deep");
+}
+
+#[test]
 fn an_error_says_what_to_do() {
     everything("errors");
 }

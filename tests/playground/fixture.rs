@@ -232,6 +232,23 @@ async fn pay(ctx: &Context) -> Result<&'static str> {
     Ok("paid")
 }
 
+/// Amount that the user confirms.
+#[form]
+struct Payment {
+    #[arg(default = 9_007_199_254_740_993_u64)]
+    amount: u64,
+}
+
+/// Asks for an amount, and returns it with its proposal.
+#[tool(asks(elicitation))]
+async fn confirm_amount(
+    ctx: &Context,
+    #[arg(default = 9_007_199_254_740_995_u64)] proposal: u64,
+) -> Result<String> {
+    let payment: Payment = ctx.elicit("amount", "How much do you pay?").await?;
+    Ok(format!("{} of {proposal}", payment.amount))
+}
+
 fn main() -> mcp_runtime::Exit {
     // The full schemas have formats and nullable members.
     let server =

@@ -16,7 +16,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { RawRequests } from './raw_requests.ts';
 import { ENDPOINT } from './endpoint.ts';
-import { exactResponse, withNumbers } from './exact.ts';
+import { exactResponse, forLibrary, withMarks, withoutMarks } from './exact.ts';
 import { LogLines } from './log_lines.ts';
 import { Login, returned } from './login.ts';
 import { Questions, type QuestionMethod } from './questions.ts';
@@ -142,7 +142,7 @@ export class Connection {
         const pass = transport.onmessage;
         transport.onmessage = (message) => {
             note(message);
-            if (!this.#raw.takes(message as Message)) pass?.(withNumbers(message));
+            if (!this.#raw.takes(message as Message)) pass?.(forLibrary(message as Message));
         };
     }
 
@@ -155,8 +155,9 @@ export class Connection {
         };
         class Recorded extends StreamableHTTPClientTransport {
             override send(message: JSONRPCMessage | JSONRPCMessage[], options?: any): Promise<void> {
-                for (const part of [message].flat()) wire.note('client', part as Message);
-                return super.send(message as JSONRPCMessage, options);
+                const exact = withoutMarks(message);
+                for (const part of [exact].flat()) wire.note('client', part as Message);
+                return super.send(exact, options);
             }
         }
         const transport = new Recorded(ENDPOINT, { authProvider, fetch: recorded });
@@ -165,7 +166,8 @@ export class Connection {
     }
 
     #answerQuestions(client: Client): void {
-        const ask = (method: QuestionMethod) => async (request: any, context: any) => this.questions.ask(method, request.params, context?.mcpReq?.signal);
+        // The library checks the answer, and refuses a `bigint` in it.
+        const ask = (method: QuestionMethod) => async (request: any, context: any) => withMarks(await this.questions.ask(method, request.params, context?.mcpReq?.signal));
         client.setRequestHandler('elicitation/create', ask('elicitation/create'));
         client.setRequestHandler('sampling/createMessage', ask('sampling/createMessage'));
         client.setRequestHandler('roots/list', ask('roots/list'));
@@ -215,9 +217,11 @@ export class Connection {
         return { ...params, _meta: { ...params._meta, [LOG_LEVEL]: this.log.level.value } };
     }
 
-    async complete(ref: any, name: string, value: string, others: Record<string, string>, signal: AbortSignal): Promise<string[]> {
+    async complete(ref: any, name: string, value: string, others: Record<string, unknown>, signal: AbortSignal): Promise<string[]> {
         if (!this.offer.value.capabilities.completions) return [];
-        const context = Object.keys(others).length ? { context: { arguments: others } } : {};
+        // A link may have numbers, where the protocol expects texts.
+        const given = Object.fromEntries(Object.entries(others).map(([other, text]) => [other, String(text)]));
+        const context = Object.keys(given).length ? { context: { arguments: given } } : {};
         const { completion } = await this.#client!.complete({ ref, argument: { name, value }, ...context }, { signal });
         return completion.values;
     }

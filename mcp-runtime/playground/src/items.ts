@@ -2,6 +2,7 @@
 
 import type { ItemKind } from './address.ts';
 import type { Offer } from './connection.ts';
+import { exactSchema } from './exact.ts';
 import type { Schema } from './schema/shape.ts';
 
 export type Item = {
@@ -25,7 +26,7 @@ export type Hint = { label: string; about: string; tone: 'calm' | 'warn' };
 
 export function itemsOf({ tools, resources, templates, prompts }: Offer): Item[] {
     return [
-        ...tools.map((tool): Item => ({ ...shared('tool', tool.name, tool), hints: hintsOf(tool.annotations), schema: tool.inputSchema, outputSchema: tool.outputSchema, taskSupport: (tool as any).execution?.taskSupport })),
+        ...tools.map((tool): Item => ({ ...shared('tool', tool.name, tool), hints: hintsOf(tool.annotations), schema: exactSchema(tool, 'inputSchema'), outputSchema: tool.outputSchema, taskSupport: (tool as any).execution?.taskSupport })),
         ...resources.map((resource): Item => ({ ...shared('resource', resource.uri, resource), mimeType: resource.mimeType, size: resource.size })),
         ...templates.map((template): Item => ({ ...shared('template', template.uriTemplate, template), mimeType: template.mimeType, schema: templateSchema(template.uriTemplate) })),
         ...prompts.map((prompt): Item => ({ ...shared('prompt', prompt.name, prompt), schema: promptSchema(prompt.arguments ?? []) })),

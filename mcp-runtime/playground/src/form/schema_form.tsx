@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Completer } from './completion.tsx';
+import { pretty } from '../exact.ts';
 import { ValueField } from './value_field.tsx';
 import type { Problems } from '../schema/check.ts';
 import type { Draft } from '../schema/draft.ts';
@@ -56,7 +57,7 @@ export function focusProblem(form: HTMLFormElement | null): void {
 type RawProps = { value: Draft; onChange: (value: Draft) => void; onBroken: (isBroken: boolean) => void; problems: Problems };
 
 function RawValue({ value, onChange, onBroken, problems }: RawProps) {
-    const [text, setText] = useState(() => JSON.stringify(value ?? {}, null, 2));
+    const [text, setText] = useState(() => pretty(value ?? {}));
     const [broken, setBroken] = useState('');
     const change = (next: string) => {
         setText(next);

@@ -1,6 +1,7 @@
 // A field of a form, for each shape of value.
 
 import { useState } from 'preact/hooks';
+import { pretty } from '../exact.ts';
 import { Markdown } from '../markdown.tsx';
 import { Suggested, type Completer } from './completion.tsx';
 import { escape, type Problems } from '../schema/check.ts';
@@ -295,7 +296,7 @@ function fits(value: Draft, schema: Schema, root: Schema): boolean {
 }
 
 function JsonInput({ id, value, onChange, described, isInvalid }: InputProps) {
-    const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)));
+    const [text, setText] = useState(() => (value === undefined ? '' : pretty(value)));
     const [isBroken, setBroken] = useState(false);
     const change = (next: string) => {
         setText(next);

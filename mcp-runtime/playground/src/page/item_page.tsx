@@ -66,7 +66,7 @@ export function ItemPage({ item, connection, runs, args, onArgs, onShow }: Props
     }, [isRunning]);
     const ref = kind === 'prompt' ? { type: 'ref/prompt', name: id } : { type: 'ref/resource', uri: id };
     const completer = (name: string, text: string, signal: AbortSignal) => {
-        const { [name]: _, ...others } = (value ?? {}) as Record<string, string>;
+        const { [name]: _, ...others } = (value ?? {}) as Record<string, unknown>;
         return connection.complete(ref, name, text, others, signal);
     };
     const canComplete = (kind === 'prompt' || kind === 'template') && capabilities.completions !== undefined;

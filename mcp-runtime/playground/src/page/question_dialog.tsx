@@ -1,6 +1,7 @@
 // The question of the server that waits longest, in a dialog.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { exactSchema } from '../exact.ts';
 import { focusProblem, SchemaForm } from '../form/schema_form.tsx';
 import { Link, Markdown } from '../markdown.tsx';
 import { savedRoots, saveRoots, type Question, type Questions } from '../questions.ts';
@@ -48,12 +49,11 @@ function Body({ question }: { question: Question }) {
 }
 
 function Form({ question: { params, answer } }: { question: Question }) {
-    const schema = params.requestedSchema ?? { type: 'object', properties: {} };
+    const schema = exactSchema(params, 'requestedSchema') ?? { type: 'object', properties: {} };
     const form = useRef<HTMLFormElement>(null);
     const [value, setValue] = useState<Draft>(() => initialDraft(schema, schema, true));
     const [isTried, setTried] = useState(false);
-    // The client library checks the answer, and does not accept a `bigint`.
-    const problems = problemsOf(value, schema, false);
+    const problems = problemsOf(value, schema);
     const send = (event: Event) => {
         event.preventDefault();
         setTried(true);

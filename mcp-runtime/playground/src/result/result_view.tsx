@@ -3,6 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { ContentBlock } from './content_block.tsx';
 import { Structured } from './structured.tsx';
+import { pretty } from '../exact.ts';
 import { bytes, duration } from '../words.ts';
 import { isAtLeast, LEVELS } from '../log_lines.ts';
 import { Link } from '../markdown.tsx';
@@ -106,7 +107,7 @@ function FailureView({ failure }: { failure: Failure }) {
                     {message} <Link url={url}>{url}</Link>
                 </p>
             ))}
-            {failure.data !== undefined && !pages.length && <pre tabIndex={0}>{JSON.stringify(failure.data, null, 2)}</pre>}
+            {failure.data !== undefined && !pages.length && <pre tabIndex={0}>{pretty(failure.data)}</pre>}
         </div>
     );
 }
