@@ -37,6 +37,8 @@ export type Status = 'connecting' | 'ready' | 'login' | 'failed';
 export type Offer = {
     status: Status;
     problem?: string;
+    // Whether the last request has not reached the server. The items stay, because the server may come back.
+    isLost?: boolean;
     server?: Implementation;
     instructions?: string;
     capabilities: ServerCapabilities;
@@ -147,11 +149,23 @@ export class Connection {
     }
 
     #newTransport(authProvider = this.login.provider): StreamableHTTPClientTransport {
-        const { wire } = this;
+        const { wire, offer } = this;
+        const reached = (isReached: boolean) => {
+            if (transport === this.#transport && Boolean(offer.value.isLost) === isReached) offer.patch({ isLost: !isReached });
+        };
         const recorded: typeof fetch = async (input, init) => {
             const url = String(input instanceof Request ? input.url : input);
-            if (url === ENDPOINT.href) wire.noteHttp(url, new Headers(init?.headers), init?.body);
-            return exactResponse(await fetch(input, init));
+            // Requests of the login go elsewhere.
+            if (url !== ENDPOINT.href) return exactResponse(await fetch(input, init));
+            wire.noteHttp(url, new Headers(init?.headers), init?.body);
+            try {
+                const response = await fetch(input, init);
+                reached(true);
+                return exactResponse(response);
+            } catch (error) {
+                if (error instanceof TypeError) reached(false);
+                throw error;
+            }
         };
         class Recorded extends StreamableHTTPClientTransport {
             override send(message: JSONRPCMessage | JSONRPCMessage[], options?: any): Promise<void> {

@@ -19,14 +19,20 @@ export default async function ({ page, open, run, result, main, button, complain
     await page.locator('.state-failed').waitFor();
     assert.match(await result.innerText(), /name/);
     await open('/tool/no_such_tool');
-    await main.getByText('The server does not offer').waitFor();
+    // The notice is a sentence, and not one line for each of its parts.
+    const notice = main.getByText('The server does not offer no_such_tool, or not to this user.');
+    assert.ok((await notice.boundingBox()).height < 40, 'the notice has one line');
     // The server cannot be reached: first during a call, and then when the page connects.
     await open('/tool/test_simple_text');
     await page.route('**/mcp', (route) => route.abort());
     await run('failed');
     await result.getByText('The server cannot be reached').waitFor();
     await result.getByText('Choose “Reconnect”').waitFor();
+    // The top of the page shows the lost connection, too, until the server answers again.
+    await page.locator('.status', { hasText: 'not connected' }).waitFor();
     await page.unroute('**/mcp');
+    await run();
+    await page.locator('.status', { hasText: /^connected/ }).waitFor();
     await page.route('**/mcp', (route) => route.abort());
     await open('/', 'failed');
     await main.getByText('The server cannot be reached').waitFor();

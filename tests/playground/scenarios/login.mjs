@@ -5,6 +5,8 @@ import assert from 'node:assert/strict';
 export default async function ({ page, open, run, result, main, button, field, tab }) {
     await open('/tool/add_note?args={"text":"milk"}', 'login');
     assert.equal(await page.locator('.item').count(), 0);
+    // Without items, there is nothing to search.
+    assert.equal(await page.getByRole('searchbox').count(), 0);
     assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'MCP server');
     // A token that the server refuses does not prevent a login.
     await main.getByLabel('access token').fill('wrong');
@@ -20,6 +22,10 @@ export default async function ({ page, open, run, result, main, button, field, t
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.locator('.status-ready').waitFor();
+    await page.getByRole('searchbox').waitFor();
+    // The protocol assumes that a tool destroys something, unless the author says otherwise.
+    await page.locator('.item', { hasText: 'delete_note' }).getByText('destructive').waitFor();
+    for (const calm of ['add_note', 'list_notes']) assert.equal(await page.locator('.item', { hasText: calm }).getByText('destructive').count(), 0);
     // The form has kept its text, and the address no longer has the authorization code.
     assert.equal(await field('text').inputValue(), 'milk');
     await page.waitForURL((url) => !url.search);

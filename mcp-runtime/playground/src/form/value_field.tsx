@@ -40,7 +40,7 @@ export function ValueField({ field, isOutermost, onRemove, ...common }: FieldPro
     const heading = (
         <>
             {title || 'Value'}
-            {field.isRequired && !isOutermost && (
+            {field.isRequired && !isOutermost && !onRemove && (
                 <span class="required" title="Required">
                     <span aria-hidden="true">*</span>
                     <span class="hidden">required</span>
