@@ -211,15 +211,19 @@ async fn write_log() -> &'static str {
     "written"
 }
 
-/// Adds a tool.
+/// Adds a tool, a resource, a template and a prompt.
 #[tool]
-fn grow(server: Handle) -> Result<&'static str> {
+fn grow(server: Handle, name: String) -> Result<&'static str> {
+    let grown = |_: Variables, _: Context| async { "grown" };
     server.add(
-        Tool::new("grown")
+        Tool::new(name.clone())
             .description("Came later.")
             .handler_with(|_: Nothing, _: Context| async { "grown" }),
     )?;
-    Ok("There is a new tool.")
+    server.add(Resource::new(format!("grown://{name}"), name.clone()).handler(grown))?;
+    server.add(Resource::new(format!("grown://{name}/{{part}}"), name.clone()).handler(grown))?;
+    server.add(Prompt::new(name).handler(grown))?;
+    Ok("There are new items.")
 }
 
 #[data]
