@@ -18,7 +18,7 @@ import { RawRequests } from './raw_requests.ts';
 import { ENDPOINT } from './endpoint.ts';
 import { exactResponse, forLibrary, withMarks, withoutMarks } from './exact.ts';
 import { LogLines } from './log_lines.ts';
-import { Login, returned } from './login.ts';
+import { Login, LoginFailed, returned } from './login.ts';
 import { Questions, type QuestionMethod } from './questions.ts';
 import { MODERN, type Choice } from './revision.ts';
 import { Store } from './store.ts';
@@ -123,6 +123,7 @@ export class Connection {
             // As long as the refused token is stored, the page would use it in place of the next login.
             return { status: 'login', problem: this.login.dropToken() ? 'The server has refused the access token.' : undefined };
         }
+        if (error instanceof LoginFailed) return { status: 'login', problem: `The login has failed: ${error.message}` };
         // The library looks for an authorization server only after the user has asked to log in.
         if (this.login.mayLeave) return { status: 'login', problem: `If this server has no login server, enter an access token. The login has failed: ${explain(error)}` };
         return { status: 'failed', problem: explain(error) };
@@ -131,7 +132,12 @@ export class Connection {
     // Connects with a token of the login that has just come back, or that was kept.
     async #open(client: Client): Promise<void> {
         const code = returned();
-        if (code) await this.#newTransport(this.login).finishAuth(code);
+        if (code) {
+            const finished = this.#newTransport(this.login).finishAuth(code);
+            await finished.catch((error) => {
+                throw new LoginFailed(explain(error));
+            });
+        }
         const transport = this.#newTransport();
         const note = (message: JSONRPCMessage) => this.wire.note('server', message as Message);
         // The client keeps this handler and calls it before its own. It records only the messages of the handshake.
@@ -149,7 +155,7 @@ export class Connection {
     }
 
     #newTransport(authProvider = this.login.provider): StreamableHTTPClientTransport {
-        const { wire, offer } = this;
+        const { wire, offer, login } = this;
         const reached = (isReached: boolean) => {
             if (transport === this.#transport && Boolean(offer.value.isLost) === isReached) offer.patch({ isLost: !isReached });
         };
@@ -161,6 +167,7 @@ export class Connection {
             try {
                 const response = await fetch(input, init);
                 reached(true);
+                if (response.status === 401 || response.status === 403) login.challenge = response.headers.get('www-authenticate') ?? '';
                 return exactResponse(response);
             } catch (error) {
                 if (error instanceof TypeError) reached(false);
@@ -299,5 +306,16 @@ export class Connection {
 export function explain(error: unknown): string {
     const text = error instanceof Error ? error.message : String(error);
     if (error instanceof TypeError) return `The server cannot be reached (${text}). Is it still running?`;
-    return text;
+    return invalidResult(text) ?? text;
+}
+
+// The client library reports each rule of the protocol that a result breaks, as JSON. Names the places in the result instead.
+function invalidResult(text: string): string | undefined {
+    const [, issues] = /^Invalid result for [^:]*: (\[.*)$/s.exec(text) ?? [];
+    try {
+        const places: string[] = JSON.parse(issues).map(({ path, message }: any) => `${path.join('/') || 'the result'} (${message})`);
+        return `The protocol does not allow this result: ${places.join(', ')}`;
+    } catch {
+        return undefined;
+    }
 }

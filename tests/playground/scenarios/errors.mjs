@@ -18,6 +18,22 @@ export default async function ({ page, open, run, result, main, button, complain
     await button('Run anyway').click();
     await page.locator('.state-failed').waitFor();
     assert.match(await result.innerText(), /name/);
+    // A result that the protocol does not allow: the page names the place in it. Long words of an error do not widen a narrow screen.
+    let answer = { result: { resultType: 'complete', content: [{ type: 'text', text: 'x' }, { type: 'strange' }] } };
+    await page.route('**/mcp', (route) => {
+        const { id, method } = route.request().postDataJSON() ?? {};
+        return method === 'tools/call' ? route.fulfill({ json: { jsonrpc: '2.0', id, ...answer } }) : route.continue();
+    });
+    await open('/tool/test_simple_text');
+    await run('failed');
+    await result.getByText('The protocol does not allow this result: content/1 (Invalid input)', { exact: true }).waitFor();
+    answer = { error: { code: -32603, message: `The file ${'/folder'.repeat(30)} is missing`, data: { cause: 'x'.repeat(300) } } };
+    await page.setViewportSize({ width: 360, height: 720 });
+    await run(null);
+    await result.getByText('The handler failed.').waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360);
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await page.unroute('**/mcp');
     await open('/tool/no_such_tool');
     // The notice is a sentence, and not one line for each of its parts.
     const notice = main.getByText('The server does not offer no_such_tool, or not to this user.');

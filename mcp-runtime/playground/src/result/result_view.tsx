@@ -1,6 +1,7 @@
 // What a call has returned: its content, its structured content, or its error.
 
 import { useEffect, useRef } from 'preact/hooks';
+import { useActions } from '../actions.ts';
 import { ContentBlock } from './content_block.tsx';
 import { Structured } from './structured.tsx';
 import { pretty } from '../exact.ts';
@@ -100,6 +101,7 @@ function Lines({ run: { lines } }: { run: Run }) {
 }
 
 function FailureView({ failure }: { failure: Failure }) {
+    const { logIn } = useActions();
     const pages: any[] = failure.data?.elicitations ?? [];
     return (
         <div class="notice notice-error">
@@ -107,6 +109,13 @@ function FailureView({ failure }: { failure: Failure }) {
                 <strong>{failure.message}</strong> {failure.code !== undefined && <code>{failure.code}</code>}
             </p>
             <p>{advice(failure)}</p>
+            {failure.needsLogin && (
+                <p>
+                    <button type="button" onClick={logIn}>
+                        Log in again
+                    </button>
+                </p>
+            )}
             {pages.map(({ url, message }) => (
                 <p>
                     {message} <Link url={url}>{url}</Link>
