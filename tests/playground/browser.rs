@@ -77,6 +77,11 @@ fn whole_numbers_above_2_to_the_53_keep_their_digits() {
 }
 
 #[test]
+fn a_result_of_many_levels_is_shown_and_the_page_goes_on() {
+    fixture("deep");
+}
+
+#[test]
 fn an_error_says_what_to_do() {
     everything("errors");
 }
@@ -102,7 +107,7 @@ fn updates_of_a_subscribed_resource_are_counted() {
 }
 
 #[test]
-fn a_tool_that_is_added_appears_in_the_list() {
+fn items_that_are_added_appear_in_the_list() {
     fixture("changes");
 }
 
@@ -124,6 +129,11 @@ fn the_wire_is_filtered_and_copied_as_a_transcript_and_as_a_command() {
 #[test]
 fn earlier_calls_and_links_bring_a_form_back() {
     everything("history");
+}
+
+#[test]
+fn a_user_books_a_table_and_follows_the_booking() {
+    with_server(example("book"), "book");
 }
 
 #[test]

@@ -211,15 +211,19 @@ async fn write_log() -> &'static str {
     "written"
 }
 
-/// Adds a tool.
+/// Adds a tool, a resource, a template and a prompt.
 #[tool]
-fn grow(server: Handle) -> Result<&'static str> {
+fn grow(server: Handle, name: String) -> Result<&'static str> {
+    let grown = |_: Variables, _: Context| async { "grown" };
     server.add(
-        Tool::new("grown")
+        Tool::new(name.clone())
             .description("Came later.")
             .handler_with(|_: Nothing, _: Context| async { "grown" }),
     )?;
-    Ok("There is a new tool.")
+    server.add(Resource::new(format!("grown://{name}"), name.clone()).handler(grown))?;
+    server.add(Resource::new(format!("grown://{name}/{{part}}"), name.clone()).handler(grown))?;
+    server.add(Prompt::new(name).handler(grown))?;
+    Ok("There are new items.")
 }
 
 #[data]
@@ -230,6 +234,23 @@ struct Nothing {}
 async fn pay(ctx: &Context) -> Result<&'static str> {
     ctx.elicit_url("bill", "Pay the bill.", "https://pay.example.com/bill/7").await?;
     Ok("paid")
+}
+
+/// Amount that the user confirms.
+#[form]
+struct Payment {
+    #[arg(default = 9_007_199_254_740_993_u64)]
+    amount: u64,
+}
+
+/// Asks for an amount, and returns it with its proposal.
+#[tool(asks(elicitation))]
+async fn confirm_amount(
+    ctx: &Context,
+    #[arg(default = 9_007_199_254_740_995_u64)] proposal: u64,
+) -> Result<String> {
+    let payment: Payment = ctx.elicit("amount", "How much do you pay?").await?;
+    Ok(format!("{} of {proposal}", payment.amount))
 }
 
 fn main() -> mcp_runtime::Exit {

@@ -3,7 +3,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 
-export type Actions = { readResource: (uri: string) => void };
+export type Actions = { readResource: (uri: string) => void; logIn: () => void };
 
-export const ActionsContext = createContext<Actions>({ readResource: () => {} });
+export const ActionsContext = createContext<Actions>({ readResource: () => {}, logIn: () => {} });
 export const useActions = () => useContext(ActionsContext);

@@ -16,9 +16,9 @@ import {
 } from '@modelcontextprotocol/client';
 import { RawRequests } from './raw_requests.ts';
 import { ENDPOINT } from './endpoint.ts';
-import { exactResponse, withNumbers } from './exact.ts';
+import { exactResponse, forLibrary, withMarks, withoutMarks } from './exact.ts';
 import { LogLines } from './log_lines.ts';
-import { Login, returned } from './login.ts';
+import { Login, LoginFailed, returned } from './login.ts';
 import { Questions, type QuestionMethod } from './questions.ts';
 import { MODERN, type Choice } from './revision.ts';
 import { Store } from './store.ts';
@@ -37,6 +37,8 @@ export type Status = 'connecting' | 'ready' | 'login' | 'failed';
 export type Offer = {
     status: Status;
     problem?: string;
+    // Whether the last request has not reached the server. The items stay, because the server may come back.
+    isLost?: boolean;
     server?: Implementation;
     instructions?: string;
     capabilities: ServerCapabilities;
@@ -121,6 +123,7 @@ export class Connection {
             // As long as the refused token is stored, the page would use it in place of the next login.
             return { status: 'login', problem: this.login.dropToken() ? 'The server has refused the access token.' : undefined };
         }
+        if (error instanceof LoginFailed) return { status: 'login', problem: `The login has failed: ${error.message}` };
         // The library looks for an authorization server only after the user has asked to log in.
         if (this.login.mayLeave) return { status: 'login', problem: `If this server has no login server, enter an access token. The login has failed: ${explain(error)}` };
         return { status: 'failed', problem: explain(error) };
@@ -129,7 +132,12 @@ export class Connection {
     // Connects with a token of the login that has just come back, or that was kept.
     async #open(client: Client): Promise<void> {
         const code = returned();
-        if (code) await this.#newTransport(this.login).finishAuth(code);
+        if (code) {
+            const finished = this.#newTransport(this.login).finishAuth(code);
+            await finished.catch((error) => {
+                throw new LoginFailed(explain(error));
+            });
+        }
         const transport = this.#newTransport();
         const note = (message: JSONRPCMessage) => this.wire.note('server', message as Message);
         // The client keeps this handler and calls it before its own. It records only the messages of the handshake.
@@ -142,21 +150,35 @@ export class Connection {
         const pass = transport.onmessage;
         transport.onmessage = (message) => {
             note(message);
-            if (!this.#raw.takes(message as Message)) pass?.(withNumbers(message));
+            if (!this.#raw.takes(message as Message)) pass?.(forLibrary(message as Message));
         };
     }
 
     #newTransport(authProvider = this.login.provider): StreamableHTTPClientTransport {
-        const { wire } = this;
+        const { wire, offer, login } = this;
+        const reached = (isReached: boolean) => {
+            if (transport === this.#transport && Boolean(offer.value.isLost) === isReached) offer.patch({ isLost: !isReached });
+        };
         const recorded: typeof fetch = async (input, init) => {
             const url = String(input instanceof Request ? input.url : input);
-            if (url === ENDPOINT.href) wire.noteHttp(url, new Headers(init?.headers), init?.body);
-            return exactResponse(await fetch(input, init));
+            // Requests of the login go elsewhere.
+            if (url !== ENDPOINT.href) return exactResponse(await fetch(input, init));
+            wire.noteHttp(url, new Headers(init?.headers), init?.body);
+            try {
+                const response = await fetch(input, init);
+                reached(true);
+                if (response.status === 401 || response.status === 403) login.challenge = response.headers.get('www-authenticate') ?? '';
+                return exactResponse(response);
+            } catch (error) {
+                if (error instanceof TypeError) reached(false);
+                throw error;
+            }
         };
         class Recorded extends StreamableHTTPClientTransport {
             override send(message: JSONRPCMessage | JSONRPCMessage[], options?: any): Promise<void> {
-                for (const part of [message].flat()) wire.note('client', part as Message);
-                return super.send(message as JSONRPCMessage, options);
+                const exact = withoutMarks(message);
+                for (const part of [exact].flat()) wire.note('client', part as Message);
+                return super.send(exact, options);
             }
         }
         const transport = new Recorded(ENDPOINT, { authProvider, fetch: recorded });
@@ -165,7 +187,8 @@ export class Connection {
     }
 
     #answerQuestions(client: Client): void {
-        const ask = (method: QuestionMethod) => async (request: any, context: any) => this.questions.ask(method, request.params, context?.mcpReq?.signal);
+        // The library checks the answer, and refuses a `bigint` in it.
+        const ask = (method: QuestionMethod) => async (request: any, context: any) => withMarks(await this.questions.ask(method, request.params, context?.mcpReq?.signal));
         client.setRequestHandler('elicitation/create', ask('elicitation/create'));
         client.setRequestHandler('sampling/createMessage', ask('sampling/createMessage'));
         client.setRequestHandler('roots/list', ask('roots/list'));
@@ -215,9 +238,11 @@ export class Connection {
         return { ...params, _meta: { ...params._meta, [LOG_LEVEL]: this.log.level.value } };
     }
 
-    async complete(ref: any, name: string, value: string, others: Record<string, string>, signal: AbortSignal): Promise<string[]> {
+    async complete(ref: any, name: string, value: string, others: Record<string, unknown>, signal: AbortSignal): Promise<string[]> {
         if (!this.offer.value.capabilities.completions) return [];
-        const context = Object.keys(others).length ? { context: { arguments: others } } : {};
+        // A link may have numbers, where the protocol expects texts.
+        const given = Object.fromEntries(Object.entries(others).map(([other, text]) => [other, String(text)]));
+        const context = Object.keys(given).length ? { context: { arguments: given } } : {};
         const { completion } = await this.#client!.complete({ ref, argument: { name, value }, ...context }, { signal });
         return completion.values;
     }
@@ -281,5 +306,16 @@ export class Connection {
 export function explain(error: unknown): string {
     const text = error instanceof Error ? error.message : String(error);
     if (error instanceof TypeError) return `The server cannot be reached (${text}). Is it still running?`;
-    return text;
+    return invalidResult(text) ?? text;
+}
+
+// The client library reports each rule of the protocol that a result breaks, as JSON. Names the places in the result instead.
+function invalidResult(text: string): string | undefined {
+    const [, issues] = /^Invalid result for [^:]*: (\[.*)$/s.exec(text) ?? [];
+    try {
+        const places: string[] = JSON.parse(issues).map(({ path, message }: any) => `${path.join('/') || 'the result'} (${message})`);
+        return `The protocol does not allow this result: ${places.join(', ')}`;
+    } catch {
+        return undefined;
+    }
 }

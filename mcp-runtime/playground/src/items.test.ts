@@ -10,6 +10,24 @@ test('a template has variables, and is filled in', () => {
     assert.equal(expanded('x://{a:3}/{b*}{?c:2}', { a: 'äöüß', b: 'y', c: 'z' }), `x://${encodeURIComponent('äöü')}/y?c=z`);
 });
 
+test('a preview of a template keeps the variables that have no value', () => {
+    assert.equal(expanded('files://{host}/{+path}{?lines}', { path: 'x/y' }, true), 'files://{host}/x/y');
+});
+
+test('a tool with hints is destructive unless the author says otherwise', () => {
+    const labels = (annotations?: object) => {
+        const tool = { name: 't', inputSchema: { type: 'object' as const }, annotations };
+        const offer = { status: 'ready' as const, capabilities: {}, resources: [], templates: [], prompts: [], tools: [tool] };
+        return itemsOf(offer)[0].hints.map(({ label }) => label);
+    };
+    assert.deepEqual(labels({ idempotentHint: true }), ['destructive', 'idempotent']);
+    assert.deepEqual(labels({ destructiveHint: true }), ['destructive']);
+    assert.deepEqual(labels({ openWorldHint: false, destructiveHint: false }), []);
+    assert.deepEqual(labels({ readOnlyHint: true, destructiveHint: true }), ['read only']);
+    assert.deepEqual(labels({ title: 'T' }), []);
+    assert.deepEqual(labels(), []);
+});
+
 test('a search finds items that have each of its words', () => {
     const tool = (name: string, description: string) => ({ name, description, inputSchema: { type: 'object' as const } });
     const offer = { status: 'ready' as const, capabilities: {}, resources: [], templates: [], prompts: [], tools: [tool('add', 'Adds two numbers.'), tool('list', 'Lists numbers.')] };

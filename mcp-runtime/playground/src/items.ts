@@ -2,6 +2,7 @@
 
 import type { ItemKind } from './address.ts';
 import type { Offer } from './connection.ts';
+import { exactSchema } from './exact.ts';
 import type { Schema } from './schema/shape.ts';
 
 export type Item = {
@@ -25,7 +26,7 @@ export type Hint = { label: string; about: string; tone: 'calm' | 'warn' };
 
 export function itemsOf({ tools, resources, templates, prompts }: Offer): Item[] {
     return [
-        ...tools.map((tool): Item => ({ ...shared('tool', tool.name, tool), hints: hintsOf(tool.annotations), schema: tool.inputSchema, outputSchema: tool.outputSchema, taskSupport: (tool as any).execution?.taskSupport })),
+        ...tools.map((tool): Item => ({ ...shared('tool', tool.name, tool), hints: hintsOf(tool.annotations), schema: exactSchema(tool, 'inputSchema'), outputSchema: tool.outputSchema, taskSupport: (tool as any).execution?.taskSupport })),
         ...resources.map((resource): Item => ({ ...shared('resource', resource.uri, resource), mimeType: resource.mimeType, size: resource.size })),
         ...templates.map((template): Item => ({ ...shared('template', template.uriTemplate, template), mimeType: template.mimeType, schema: templateSchema(template.uriTemplate) })),
         ...prompts.map((prompt): Item => ({ ...shared('prompt', prompt.name, prompt), schema: promptSchema(prompt.arguments ?? []) })),
@@ -43,7 +44,9 @@ function hintsOf(annotations: any = {}): Hint[] {
     const hints: Hint[] = [];
     const add = (label: string, about: string, tone: Hint['tone'] = 'calm') => hints.push({ label, about, tone });
     if (annotations.readOnlyHint) add('read only', 'The tool changes nothing.');
-    if (annotations.destructiveHint && !annotations.readOnlyHint) add('destructive', 'The tool may delete or overwrite something.', 'warn');
+    // The protocol assumes this of a tool that may change something. Without any hint, the author has only not said it.
+    const hasHints = annotations.idempotentHint !== undefined || annotations.openWorldHint !== undefined || annotations.readOnlyHint !== undefined;
+    if ((annotations.destructiveHint ?? hasHints) && !annotations.readOnlyHint) add('destructive', 'The tool may delete or overwrite something.', 'warn');
     if (annotations.idempotentHint) add('idempotent', 'A second call with the same arguments changes nothing more.');
     if (annotations.openWorldHint) add('open world', 'The tool reaches other systems.');
     return hints;
@@ -66,9 +69,9 @@ function templateSchema(template: string): Schema {
     return { type: 'object', properties: Object.fromEntries(variables.map((name) => [name, { type: 'string' }])), required: variables.filter((name) => !optional.has(name)) };
 }
 
-// Fills in a URI template.
-export function expanded(template: string, values: Record<string, string>): string {
-    return template.replaceAll(/\{([+#./;?&]?)([^}]*)\}/g, (_, operator: string, list: string) => {
+// Fills in a URI template. With `isPreview`, variables without a value stay in it, except for those of a query.
+export function expanded(template: string, values: Record<string, string>, isPreview = false): string {
+    return template.replaceAll(/\{([+#./;?&]?)([^}]*)\}/g, (whole, operator: string, list: string) => {
         const isNamed = operator === '?' || operator === '&' || operator === ';';
         const encode = operator === '+' || operator === '#' ? encodeURI : encodeURIComponent;
         const variables = list.split(',').map((variable) => {
@@ -76,7 +79,7 @@ export function expanded(template: string, values: Record<string, string>): stri
             return { name, text: most === undefined ? values[name] : [...(values[name] ?? '')].slice(0, Number(most)).join('') };
         });
         const parts = variables.filter(({ text }) => text !== undefined && text !== '');
-        if (!parts.length) return '';
+        if (!parts.length) return isPreview && operator !== '?' && operator !== '&' ? whole : '';
         const between = { '': ',', '+': ',', '#': ',', '?': '&' }[operator] ?? operator;
         const written = parts.map(({ name, text }) => (isNamed ? `${name}=${encode(text)}` : encode(text)));
         return (operator === '+' ? '' : operator) + written.join(between);

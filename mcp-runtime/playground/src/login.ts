@@ -10,9 +10,14 @@ const load = <T,>(name: string) => readJson<T>('sessionStorage', PREFIX + name);
 const save = (name: string, value: unknown) => write('sessionStorage', PREFIX + name, JSON.stringify(value));
 const forget = (name: string) => remove('sessionStorage', PREFIX + name);
 
+// A login that has come back without a token.
+export class LoginFailed extends Error {}
+
 export class Login implements OAuthClientProvider {
     // Whether the page may leave for the authorization server. Without this, the user first sees what happens.
     mayLeave = false;
+    // The header `WWW-Authenticate` of the last response that refused the token.
+    challenge = '';
     readonly redirectUrl = PAGE.href;
     readonly clientMetadata = {
         client_name: 'mcp-runtime playground',
@@ -69,6 +74,13 @@ export class Login implements OAuthClientProvider {
         return wasEntered;
     }
 
+    // Says why the server has refused the token.
+    refusal(): string {
+        const scope = /insufficient_scope/.test(this.challenge) && /scope="([^"]+)"/.exec(this.challenge)?.[1];
+        // The server may name all permissions of the next token, and so those that this token has.
+        return scope ? `The call needs a login with ${scope.split(' ').join(' and ')}. This login allows less.` : 'The server has refused the access token.';
+    }
+
     get isLoggedIn(): boolean {
         return this.tokens() !== undefined || load<string>('token') !== undefined;
     }
@@ -97,6 +109,6 @@ let back = takeReturned();
 export function returned(): URLSearchParams | undefined {
     const found = back;
     back = undefined;
-    if (found && !found.isOurs) throw new Error('This login was not begun in this tab. Log in again.');
+    if (found && !found.isOurs) throw new LoginFailed('It was not begun in this tab.');
     return found?.parameters;
 }

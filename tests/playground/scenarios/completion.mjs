@@ -27,6 +27,24 @@ export default async function ({ page, open, main, run, result }) {
     assert.deepEqual(await options('city').allInnerTexts(), ['Vaasa']);
     await input('city').press('Escape');
     await options('city').first().waitFor({ state: 'hidden' });
+    // The suggestions for a variable know the variables that are given already, also those of a link, which may be numbers.
+    await open('/template/fixture%3A%2F%2F%7Bcity%7D%2F%7Bstreet%7D?args={"city":7}');
+    const asked = page.waitForRequest((request) => request.postDataJSON()?.method === 'completion/complete');
+    await input('street').click();
+    const { ref, context } = (await asked).postDataJSON().params;
+    assert.deepEqual(ref, { type: 'ref/resource', uri: 'fixture://{city}/{street}' });
+    assert.deepEqual(context, { arguments: { city: '7' } });
+    await input('city').fill('Turku');
+    await input('street').click();
+    await options('street').nth(1).waitFor();
+    assert.deepEqual(await options('street').allInnerTexts(), ['Aurakatu', 'Linnankatu']);
+    await input('street').pressSequentially('L');
+    await options('street').nth(1).waitFor({ state: 'detached' });
+    assert.deepEqual(await options('street').allInnerTexts(), ['Linnankatu']);
+    await input('street').press('ArrowDown');
+    await input('street').press('Enter');
+    await run();
+    assert.match(await result.innerText(), /Linnankatu in Turku/);
     await input('city').fill('Vaasa');
     await input('street').fill('a b');
     await main.getByText('fixture://Vaasa/a%20b').waitFor();

@@ -18,15 +18,37 @@ export default async function ({ page, open, run, result, main, button, complain
     await button('Run anyway').click();
     await page.locator('.state-failed').waitFor();
     assert.match(await result.innerText(), /name/);
+    // A result that the protocol does not allow: the page names the place in it. Long words of an error do not widen a narrow screen.
+    let answer = { result: { resultType: 'complete', content: [{ type: 'text', text: 'x' }, { type: 'strange' }] } };
+    await page.route('**/mcp', (route) => {
+        const { id, method } = route.request().postDataJSON() ?? {};
+        return method === 'tools/call' ? route.fulfill({ json: { jsonrpc: '2.0', id, ...answer } }) : route.continue();
+    });
+    await open('/tool/test_simple_text');
+    await run('failed');
+    await result.getByText('The protocol does not allow this result: content/1 (Invalid input)', { exact: true }).waitFor();
+    answer = { error: { code: -32603, message: `The file ${'/folder'.repeat(30)} is missing`, data: { cause: 'x'.repeat(300) } } };
+    await page.setViewportSize({ width: 360, height: 720 });
+    await run(null);
+    await result.getByText('The handler failed.').waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360);
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await page.unroute('**/mcp');
     await open('/tool/no_such_tool');
-    await main.getByText('The server does not offer').waitFor();
+    // The notice is a sentence, and not one line for each of its parts.
+    const notice = main.getByText('The server does not offer no_such_tool, or not to this user.');
+    assert.ok((await notice.boundingBox()).height < 40, 'the notice has one line');
     // The server cannot be reached: first during a call, and then when the page connects.
     await open('/tool/test_simple_text');
     await page.route('**/mcp', (route) => route.abort());
     await run('failed');
     await result.getByText('The server cannot be reached').waitFor();
     await result.getByText('Choose “Reconnect”').waitFor();
+    // The top of the page shows the lost connection, too, until the server answers again.
+    await page.locator('.status', { hasText: 'not connected' }).waitFor();
     await page.unroute('**/mcp');
+    await run();
+    await page.locator('.status', { hasText: /^connected/ }).waitFor();
     await page.route('**/mcp', (route) => route.abort());
     await open('/', 'failed');
     await main.getByText('The server cannot be reached').waitFor();

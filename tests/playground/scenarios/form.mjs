@@ -9,6 +9,14 @@ export default async function ({ page, open, main, field, button, run, result })
     await main.locator('li', { hasText: 'gets a receipt' }).locator('strong').waitFor();
     // The form shows the defaults.
     assert.equal(await main.getByRole('spinbutton', { name: 'hour' }).inputValue(), '12');
+    // A form that the user has not touched shows no problems, and neither does its JSON.
+    await button('JSON').click();
+    assert.equal(await main.locator('[aria-invalid=true]').count(), 0);
+    assert.equal(await main.locator('.problems li').count(), 0);
+    await main.getByRole('textbox', { name: 'Arguments as JSON' }).press('End');
+    await page.keyboard.type(' ');
+    await main.locator('.problems li', { hasText: '/customer/name' }).waitFor();
+    await button('Form').click();
     // The first press shows what is missing, and calls nothing.
     await run(null);
     await main.getByText('do not fit the schema').waitFor();
@@ -23,6 +31,8 @@ export default async function ({ page, open, main, field, button, run, result })
     await main.locator('.field', { hasText: 'hour' }).locator('.problem').waitFor();
     await main.getByRole('spinbutton', { name: 'hour' }).fill('9');
     await button('Add to articles').click();
+    // The item of a list has no mark: the user removes it or fills it in.
+    assert.equal(await main.getByRole('group', { name: '1', exact: true }).locator('legend .required').count(), 0);
     await field('code').fill('7');
     await main.getByRole('spinbutton', { name: 'amount' }).fill('3');
     await button('Add to articles').click();

@@ -15,7 +15,6 @@ export default async function ({ page, open, result, main, dialog }) {
     assert.ok(await isFocused(main));
     // Enter in the search field opens the first item that matches.
     await page.keyboard.press('/');
-    await page.keyboard.press('Control+A');
     await page.keyboard.type('slow_compute');
     await page.keyboard.press('Enter');
     await main.getByRole('heading', { name: 'slow_compute' }).waitFor();
@@ -66,6 +65,35 @@ export default async function ({ page, open, result, main, dialog }) {
     await result.getByText('Running').waitFor();
     await page.keyboard.press('Escape');
     await page.locator('.state-cancelled').waitFor();
+    // The same with the button, which goes away: the focus moves to the button that runs the call again.
+    await page.keyboard.press('Control+Enter');
+    await result.getByRole('button', { name: 'Cancel' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.state-cancelled').waitFor();
+    await main.getByRole('button', { name: 'Run' }).and(page.locator(':focus')).waitFor();
+    // Several questions, one after the other: each puts the focus into its field, also below the messages of a conversation.
+    await open('/tool/test_input_required_result_multiple_inputs');
+    await page.keyboard.press('Control+Enter');
+    await dialog.getByText('What is your name?').waitFor();
+    await page.keyboard.type('Ada');
+    await page.keyboard.press('Enter');
+    await dialog.getByText('Write a greeting').waitFor();
+    await dialog.getByLabel('Answer of the model').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('Good morning');
+    await page.keyboard.press('Control+Enter');
+    await dialog.getByLabel('Folders, one address a line').and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.state-done').waitFor();
+    // On a narrow screen, the search opens the list.
+    await page.setViewportSize({ width: 360, height: 720 });
+    await page.keyboard.press('Escape');
+    await main.focus();
+    await page.keyboard.press('/');
+    await page.locator('#search').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('greet');
+    await page.keyboard.press('Enter');
+    await main.getByRole('heading', { name: 'greet' }).waitFor();
+    await page.setViewportSize({ width: 1280, height: 860 });
     // Everything that has the focus shows it.
     for (let presses = 0; presses < 20; presses += 1) {
         await page.keyboard.press('Tab');

@@ -1,22 +1,10 @@
 // Main views in light and dark colours and on a narrow screen: axe finds nothing, and nothing sticks out.
 
-import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { checker } from '../accessible.mjs';
 
-export default async function ({ page, open, run, dialog, folder, tab, main, button }) {
-    const axe = readFileSync(join(folder, 'node_modules/axe-core/axe.min.js'), 'utf8');
-    const check = async (view) => {
-        // The policy of the page forbids new scripts, so axe is evaluated by the browser and not added to the page.
-        await page.evaluate(axe);
-        const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`);
-        assert.deepEqual(found, [], view);
-        const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(overflow <= 0, `${view} is ${overflow} pixels too wide`);
-        const cut = await page.locator('.past button, .wire summary, .top').evaluateAll((all) => all.filter((element) => element.scrollWidth > element.clientWidth).map((element) => element.textContent));
-        assert.deepEqual(cut, [], `${view} cuts texts off`);
-    };
+export default async function (context) {
+    const { page, open, run, result, dialog, tab, main, button } = context;
+    const check = checker(context);
     const views = {
         welcome: () => open('/'),
         form: () => open('/tool/order'),
@@ -53,6 +41,47 @@ export default async function ({ page, open, run, dialog, folder, tab, main, but
             await open('/tool/write_log');
             await run();
             await tab(/^Log/).click();
+        },
+        json: async () => {
+            await open('/tool/order');
+            await button('JSON').click();
+        },
+        completion: async () => {
+            await open('/prompt/walk');
+            await main.getByRole('combobox', { name: 'city' }).fill('T');
+            await main.getByRole('option').first().waitFor();
+            await page.keyboard.press('ArrowDown');
+        },
+        template: async () => {
+            await open('/template/fixture%3A%2F%2F%7Bcity%7D%2F%7Bstreet%7D?args={"city":"Turku","street":"Aurakatu"}');
+            await run();
+        },
+        mismatch: async () => {
+            await open('/tool/broken_promise');
+            await run();
+            await result.getByText('does not fit').click();
+        },
+        task: async () => {
+            await open('/tool/wait_for_cancellations?args={"count":99}');
+            await main.getByRole('checkbox', { name: 'Run as a task' }).check();
+            await run('running');
+            await result.getByText('working').waitFor();
+            await tab(/^Tasks/).click();
+        },
+        failed: async () => {
+            await open('/resource/fixture%3A%2F%2Fnowhere');
+            await run('failed');
+        },
+        missing: () => open('/tool/no_such_tool'),
+        form_of_a_question: async () => {
+            await open('/tool/confirm_amount');
+            await run('running');
+            await dialog.waitFor();
+        },
+        unreachable: async () => {
+            await page.route('**/mcp', (route) => route.abort());
+            await open('/', 'failed');
+            await page.unroute('**/mcp');
         },
         history: async () => {
             await open('/');

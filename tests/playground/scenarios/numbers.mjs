@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 const LARGE = '18446744073709551615';
 const ODD = '9007199254740993';
 
-export default async function ({ page, open, run, result, field, button, main, tab }) {
+export default async function ({ page, open, run, result, field, button, main, tab, dialog }) {
     for (const revision of ['2026-07-28', '2025-11-25']) {
         await open(`/tool/balance?revision=${revision}`);
         await field('amount').fill(LARGE);
@@ -37,4 +37,23 @@ export default async function ({ page, open, run, result, field, button, main, t
     await tab(/^History/).click();
     await page.locator('.past button').first().click();
     assert.equal(await field('amount').inputValue(), ODD);
+    // So have the defaults of a tool and of a question, and the answer to the question.
+    for (const revision of ['2026-07-28', '2025-11-25']) {
+        await open(`/tool/confirm_amount?revision=${revision}`);
+        assert.equal(await field('proposal').inputValue(), '9007199254740995');
+        await run('running');
+        const amount = dialog.getByRole('textbox', { name: 'amount' });
+        await amount.waitFor();
+        assert.equal(await amount.inputValue(), ODD);
+        await button('Accept', dialog).click();
+        await result.getByText(`${ODD} of 9007199254740995`).waitFor();
+        await run('running');
+        await amount.fill(LARGE);
+        await button('Accept', dialog).click();
+        await result.getByText(`${LARGE} of 9007199254740995`).waitFor();
+        await tab(/^Wire/).click();
+        await page.getByLabel('Filter the messages').fill(LARGE);
+        await page.locator('.wire summary').last().click();
+        assert.match(await page.locator('.wire pre').innerText(), new RegExp(`"amount": ${LARGE}`));
+    }
 }

@@ -20,6 +20,19 @@ export default async function ({ page, open, run, result, dialog, button }) {
         assert.match(await result.innerText(), /Ada/);
         // The page shows only progress that the server has reported, and does not count questions.
         assert.equal(await result.getByRole('progressbar').count(), 0);
+        // Choices of every kind: with and without titles, one and several.
+        await to('test_elicitation_sep1330_enums');
+        await run('running');
+        await button('Accept', dialog).click();
+        await dialog.getByText('Required').first().waitFor();
+        await dialog.getByLabel('untitledSingle').selectOption({ label: 'option2' });
+        await dialog.getByLabel(/^titledSingle/).selectOption({ label: 'Second Option' });
+        await dialog.getByLabel('legacyEnum').selectOption({ label: 'Option Two' });
+        await dialog.getByRole('group', { name: 'untitledMulti' }).getByRole('checkbox', { name: 'option3' }).check();
+        await dialog.getByRole('group', { name: /^titledMulti/ }).getByRole('checkbox', { name: 'First Choice' }).check();
+        await button('Accept', dialog).click();
+        await page.locator('.state-done').waitFor();
+        assert.match(await result.innerText(), /untitled_single: Option2, titled_single: Value2, legacy_enum: Opt2, untitled_multi: \[Option3\], titled_multi: \[Value1\]/);
         await to('test_elicitation', '&args={"message":"Well?"}');
         await run('running');
         await button('Decline', dialog).click();
@@ -35,6 +48,7 @@ export default async function ({ page, open, run, result, dialog, button }) {
         await to('test_input_required_result_list_roots');
         await run('running');
         const folders = dialog.getByLabel('Folders, one address a line');
+        await dialog.getByText('file:///home/ada/project').waitFor();
         await folders.fill('/home/ada');
         await dialog.getByText('does not begin with file://').waitFor();
         await folders.fill('file:///home/ada');

@@ -19,6 +19,10 @@ export default async function ({ page, open, run, result, main }) {
         await page.getByRole('button', { name: 'Clear' }).click();
         await page.locator('.tabs').getByRole('button', { name: /^Wire/ }).click();
     }
+    // The list of tasks says why it stays empty.
+    await choice.selectOption('2025-06-18');
+    await page.locator('.tabs').getByRole('button', { name: /^Tasks/ }).click();
+    await page.getByText('Protocol revision 2025-06-18 has no tasks.').waitFor();
     // A running call ends with its connection, even if the user chooses several revisions before the page has connected.
     const items = await page.locator('.item').count();
     for (const [first, second, last] of [['2025-11-25', '2024-11-05', '2026-07-28'], ['2024-11-05', '2026-07-28', '2025-06-18']]) {

@@ -56,6 +56,12 @@ export default async function ({ page, open, run, result, dialog, button, main, 
         await page.locator('.panel').getByRole('row', { name: /slow_compute cancelled/ }).nth(1).waitFor();
         await page.unroute('**/mcp');
     }
+    // A tool that has no tasks runs without one, and the page says so.
+    await open('/tool/greet?args={"name":"Ada"}');
+    await main.getByRole('checkbox', { name: 'Run as a task' }).check();
+    await run();
+    await result.getByText('Hello, Ada!').waitFor();
+    await result.getByText('The server has run this call without a task.').waitFor();
     // After a connection has ended, the page does not ask for its tasks on another connection.
     await open('/tool/slow_compute?revision=2026-07-28&args={"seconds":600,"label":"forever"}');
     await main.getByRole('checkbox', { name: 'Run as a task' }).check();
@@ -73,4 +79,14 @@ export default async function ({ page, open, run, result, dialog, button, main, 
     await page.getByLabel('Filter the messages').fill(id);
     const asked = await numbers(page, 'tasks/');
     assert.ok(asked.every((number) => number < begun), `${asked} are not before ${begun}`);
+    // On a narrow screen, the button that cancels a task is in view.
+    await page.setViewportSize({ width: 360, height: 720 });
+    await open('/tool/slow_compute?args={"seconds":600,"label":"forever"}');
+    await main.getByRole('checkbox', { name: 'Run as a task' }).check();
+    await run('running');
+    await tab(/^Tasks/).click();
+    const box = await page.locator('.panel').getByRole('button', { name: 'Cancel' }).boundingBox();
+    assert.ok(box.x + box.width <= 360, `the button ends at ${box.x + box.width}`);
+    await page.keyboard.press('Escape');
+    await page.locator('.state-cancelled').waitFor();
 }

@@ -1,9 +1,19 @@
 // A server without an authorization server: its author gives out the tokens.
 
 import assert from 'node:assert/strict';
+import { checker } from '../accessible.mjs';
 
-export default async function ({ page, open, run, result, button, main }) {
+export default async function (context) {
+    const { page, open, run, result, button, main } = context;
+    const check = checker(context);
     await open('/tool/cities', 'login');
+    await check('login');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 360, height: 720 });
+    await check('login in dark on a narrow screen');
+    // Before the login, there are no items to show.
+    assert.equal(await button('Show the items', page).or(button('Hide the items', page)).count(), 0);
+    await page.setViewportSize({ width: 1280, height: 860 });
     // The page says that there is no login server.
     await button('Log in').click();
     await main.getByText('no login server').waitFor();

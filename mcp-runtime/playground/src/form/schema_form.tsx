@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Completer } from './completion.tsx';
+import { pretty } from '../exact.ts';
 import { ValueField } from './value_field.tsx';
 import type { Problems } from '../schema/check.ts';
 import type { Draft } from '../schema/draft.ts';
@@ -40,7 +41,7 @@ export function SchemaForm({ schema, value, onChange, problems, showAll, complet
                 </div>
             )}
             {isRaw && onBroken ? (
-                <RawValue value={value} onChange={onChange} onBroken={onBroken} problems={problems} />
+                <RawValue value={value} onChange={onChange} onBroken={onBroken} problems={problems} showAll={showAll} />
             ) : (
                 <ValueField field={{ name: '', schema, isRequired: true }} root={schema} path="" value={value} onChange={onChange} problems={problems} showAll={showAll} completer={completer} isOutermost />
             )}
@@ -53,13 +54,15 @@ export function focusProblem(form: HTMLFormElement | null): void {
     setTimeout(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus());
 }
 
-type RawProps = { value: Draft; onChange: (value: Draft) => void; onBroken: (isBroken: boolean) => void; problems: Problems };
+type RawProps = { value: Draft; onChange: (value: Draft) => void; onBroken: (isBroken: boolean) => void; problems: Problems; showAll: boolean };
 
-function RawValue({ value, onChange, onBroken, problems }: RawProps) {
-    const [text, setText] = useState(() => JSON.stringify(value ?? {}, null, 2));
+function RawValue({ value, onChange, onBroken, problems, showAll }: RawProps) {
+    const [text, setText] = useState(() => pretty(value ?? {}));
     const [broken, setBroken] = useState('');
+    const [isTouched, setTouched] = useState(false);
     const change = (next: string) => {
         setText(next);
+        setTouched(true);
         try {
             onChange(JSON.parse(next));
             setBroken('');
@@ -69,7 +72,7 @@ function RawValue({ value, onChange, onBroken, problems }: RawProps) {
             onBroken(true);
         }
     };
-    const found = broken ? [['', broken] as const] : [...problems];
+    const found = broken ? [['', broken] as const] : isTouched || showAll ? [...problems] : [];
     return (
         <div class="field">
             <label for="raw">Arguments as JSON</label>

@@ -1,6 +1,7 @@
 // A field of a form, for each shape of value.
 
 import { useState } from 'preact/hooks';
+import { pretty } from '../exact.ts';
 import { Markdown } from '../markdown.tsx';
 import { Suggested, type Completer } from './completion.tsx';
 import { escape, type Problems } from '../schema/check.ts';
@@ -39,7 +40,7 @@ export function ValueField({ field, isOutermost, onRemove, ...common }: FieldPro
     const heading = (
         <>
             {title || 'Value'}
-            {field.isRequired && !isOutermost && (
+            {field.isRequired && !isOutermost && !onRemove && (
                 <span class="required" title="Required">
                     <span aria-hidden="true">*</span>
                     <span class="hidden">required</span>
@@ -295,7 +296,7 @@ function fits(value: Draft, schema: Schema, root: Schema): boolean {
 }
 
 function JsonInput({ id, value, onChange, described, isInvalid }: InputProps) {
-    const [text, setText] = useState(() => (value === undefined ? '' : JSON.stringify(value, null, 2)));
+    const [text, setText] = useState(() => (value === undefined ? '' : pretty(value)));
     const [isBroken, setBroken] = useState(false);
     const change = (next: string) => {
         setText(next);

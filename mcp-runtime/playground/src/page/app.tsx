@@ -82,6 +82,11 @@ export function App() {
         void runs.start({ kind: 'resource', item: uri, name: uri, args: undefined, asTask: false, schema: {} });
         main.current?.focus();
     };
+    // With the old token, the server would not ask for more permissions.
+    const logIn = () => {
+        connection.login.logOut();
+        void connection.logIn(place.revision);
+    };
     const repeat = ({ kind, item, name, args }: Past) => go({ kind, name: item ?? name, args, revision: place.revision });
 
     // The focus moves to the form. From the list, Tab would first visit every item below the chosen item.
@@ -97,7 +102,7 @@ export function App() {
     const item = items.find(({ kind, id }) => kind === place.kind && id === place.name);
     const shown = item ?? (place.kind === 'resource' && place.name ? { kind: 'resource' as const, id: place.name, name: place.name, title: place.name, hints: [] } : undefined);
     return (
-        <ActionsContext.Provider value={{ readResource }}>
+        <ActionsContext.Provider value={{ readResource, logIn }}>
             <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
                 Skip to the item
             </a>

@@ -14,7 +14,7 @@ export class Boundary extends Component<Props, { problem?: string }> {
         if (problem === undefined) return children;
         return (
             <p class="notice notice-error" role="alert">
-                {about} cannot be shown: {problem}. The wire shows the message of the server.
+                {about} cannot be shown: {problem}. The tab “Wire” shows the message of the server.
             </p>
         );
     }

@@ -11,7 +11,8 @@ type Props = { connection: Connection; revision: Choice; onRevision: (choice: Ch
 const STATUSES = { connecting: 'connecting', ready: 'connected', login: 'login needed', failed: 'not connected' };
 
 export function Header({ connection, revision, onRevision }: Props) {
-    const { server, status, revision: negotiated } = useStore(connection.offer);
+    const { server, status: begun, isLost, revision: negotiated } = useStore(connection.offer);
+    const status = isLost && begun === 'ready' ? 'failed' : begun;
     const name = server?.title ?? server?.name ?? 'MCP server';
     useEffect(() => {
         document.title = `${name} · Playground`;
@@ -26,14 +27,14 @@ export function Header({ connection, revision, onRevision }: Props) {
                 </span>
             </div>
             <div class="settings">
-                {status === 'ready' && (
+                {begun === 'ready' && (
                     <button type="button" title="Connects again, for example after the server has restarted" onClick={() => onRevision(revision)}>
                         Reconnect
                     </button>
                 )}
                 <label class="inline">
-                    <span class="quiet">Revision</span>
-                    <select aria-label="Revision" value={revision} onChange={(event) => onRevision(event.currentTarget.value as Choice)}>
+                    <span class="quiet">Protocol revision</span>
+                    <select aria-label="Protocol revision" value={revision} onChange={(event) => onRevision(event.currentTarget.value as Choice)}>
                         <option value="auto">{revision === 'auto' && negotiated ? `newest (${negotiated})` : 'newest'}</option>
                         {REVISIONS.map((known) => (
                             <option value={known}>{known}</option>

@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Boundary } from './boundary.tsx';
+import { Name } from './name.tsx';
 import type { Connection } from '../connection.ts';
 import { TASKS } from '../connection.ts';
 import { focusProblem, SchemaForm } from '../form/schema_form.tsx';
@@ -16,7 +17,7 @@ import { bytes } from '../words.ts';
 
 type Props = { item: Item; connection: Connection; runs: Runs; args: Draft; onArgs: (args: Draft) => void; onShow: (run: Run) => void };
 
-const VERBS = { tool: 'Run', resource: 'Read', template: 'Read', prompt: 'Get' };
+const VERBS = { tool: 'Run', resource: 'Read', template: 'Read', prompt: 'Get prompt' };
 
 export function ItemPage({ item, connection, runs, args, onArgs, onShow }: Props) {
     const { kind, id, schema } = item;
@@ -64,9 +65,13 @@ export function ItemPage({ item, connection, runs, args, onArgs, onShow }: Props
         addEventListener('keydown', cancel);
         return () => removeEventListener('keydown', cancel);
     }, [isRunning]);
+    // The button “Cancel” goes away with the end of the call. The focus would be lost with it.
+    useEffect(() => {
+        if (run && !isRunning && document.activeElement === document.body) form.current?.querySelector<HTMLElement>('[type=submit]')?.focus({ preventScroll: true });
+    }, [isRunning]);
     const ref = kind === 'prompt' ? { type: 'ref/prompt', name: id } : { type: 'ref/resource', uri: id };
     const completer = (name: string, text: string, signal: AbortSignal) => {
-        const { [name]: _, ...others } = (value ?? {}) as Record<string, string>;
+        const { [name]: _, ...others } = (value ?? {}) as Record<string, unknown>;
         return connection.complete(ref, name, text, others, signal);
     };
     const canComplete = (kind === 'prompt' || kind === 'template') && capabilities.completions !== undefined;
@@ -77,9 +82,13 @@ export function ItemPage({ item, connection, runs, args, onArgs, onShow }: Props
                 <p class="kind">{kind}</p>
                 <h2>
                     {item.icon && <img class="icon large" src={item.icon} alt="" />}
-                    {item.title}
+                    <Name text={item.title} />
                 </h2>
-                {item.title !== id && <code class="id">{id}</code>}
+                {item.title !== id && (
+                    <code class="id">
+                        <Name text={id} />
+                    </code>
+                )}
                 <p class="badges">
                     {item.hints.map(({ label, about, tone }) => (
                         <span class={`badge ${tone}`} title={about}>
@@ -107,12 +116,16 @@ export function ItemPage({ item, connection, runs, args, onArgs, onShow }: Props
                     </button>
                     <kbd class="quiet">Ctrl Enter</kbd>
                     {kind === 'tool' && mayBeTask && (
-                        <label class="inline" title="Asks the server for a task. A tool that never runs as a task answers as always.">
+                        <label class="inline" title="The tab “Tasks” shows its status. If the tool cannot run as a task, it runs as usual.">
                             <input type="checkbox" checked={asTask} onChange={(event) => setAsTask(event.currentTarget.checked)} /> Run as a task
                         </label>
                     )}
-                    {kind === 'template' && <code class="uri">{target}</code>}
-                    {kind === 'resource' && <Subscription connection={connection} uri={id} />}
+                    {kind === 'template' && (
+                        <span class="quiet">
+                            reads <code class="uri">{expanded(id, (value ?? {}) as Record<string, string>, true)}</code>
+                        </span>
+                    )}
+                    {(kind === 'resource' || (kind === 'template' && !problems.size)) && <Subscription connection={connection} uri={target} />}
                     {isTried && problems.size > 0 && (
                         <span class="problem" role="alert">
                             {problems.size === 1 ? 'One value does' : `${problems.size} values do`} not fit the schema.
@@ -135,7 +148,7 @@ export function ItemPage({ item, connection, runs, args, onArgs, onShow }: Props
             )}
             {isOwn && (
                 <Boundary key={run.number} about="This result">
-                    <ResultView run={run} outputSchema={item.outputSchema} onCancel={() => runs.cancel()} />
+                    <ResultView run={run} item={item} onCancel={() => runs.cancel()} />
                 </Boundary>
             )}
         </article>

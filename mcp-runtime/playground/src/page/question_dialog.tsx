@@ -1,6 +1,7 @@
 // The question of the server that waits longest, in a dialog.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { exactSchema } from '../exact.ts';
 import { focusProblem, SchemaForm } from '../form/schema_form.tsx';
 import { Link, Markdown } from '../markdown.tsx';
 import { savedRoots, saveRoots, type Question, type Questions } from '../questions.ts';
@@ -15,8 +16,9 @@ export function QuestionDialog({ questions }: { questions: Questions }) {
     const question = open[0];
     useEffect(() => {
         const { current } = dialog;
-        // When the dialog shows its next question, the field that had the focus is gone.
-        if (question && current!.open) current!.querySelector<HTMLElement>('[autofocus], input, select, textarea, a, button')?.focus();
+        // When the dialog shows its next question, the field that had the focus is gone. The user answers in a field, and else by a link or a button.
+        const first = (selectors: string) => current!.querySelector<HTMLElement>(selectors);
+        if (question && current!.open) (first('[autofocus]') ?? first('input, select, textarea') ?? first('a, button'))?.focus();
         if (question && !current!.open) current!.showModal();
         if (!question && current!.open) current!.close();
     }, [question]);
@@ -48,12 +50,11 @@ function Body({ question }: { question: Question }) {
 }
 
 function Form({ question: { params, answer } }: { question: Question }) {
-    const schema = params.requestedSchema ?? { type: 'object', properties: {} };
+    const schema = exactSchema(params, 'requestedSchema') ?? { type: 'object', properties: {} };
     const form = useRef<HTMLFormElement>(null);
     const [value, setValue] = useState<Draft>(() => initialDraft(schema, schema, true));
     const [isTried, setTried] = useState(false);
-    // The client library checks the answer, and does not accept a `bigint`.
-    const problems = problemsOf(value, schema, false);
+    const problems = problemsOf(value, schema);
     const send = (event: Event) => {
         event.preventDefault();
         setTried(true);
@@ -137,7 +138,10 @@ function Roots({ question: { answer, refuse } }: { question: Question }) {
             <h2 id="question">Roots</h2>
             <div class="field">
                 <label for="roots">Folders, one address a line</label>
-                <textarea id="roots" class="code" rows={4} value={text} onInput={(event) => setText(event.currentTarget.value)} aria-invalid={wrong !== undefined} aria-describedby="roots-problem" />
+                <p class="about" id="roots-about">
+                    For example <code>file:///home/ada/project</code>
+                </p>
+                <textarea id="roots" class="code" rows={4} value={text} onInput={(event) => setText(event.currentTarget.value)} aria-invalid={wrong !== undefined} aria-describedby="roots-about roots-problem" />
                 <p class="problem" id="roots-problem">
                     {wrong && `${wrong} does not begin with file://`}
                 </p>

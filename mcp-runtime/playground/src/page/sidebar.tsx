@@ -5,8 +5,12 @@ import { KINDS, type ItemKind, type Place } from '../address.ts';
 import type { Status } from '../connection.ts';
 import { found, type Item } from '../items.ts';
 import { inline, plainText } from '../markdown_tree.ts';
+import { Name } from './name.tsx';
 
 type Props = { items: Item[]; status: Status; chosen: Place; onChoose: (item: Item) => void };
+
+// Number of items up to which the list is seen at a glance.
+const FEW = 12;
 
 const GROUPS: Record<ItemKind, string> = { tool: 'Tools', resource: 'Resources', template: 'Templates', prompt: 'Prompts' };
 
@@ -21,7 +25,14 @@ export function Sidebar({ items, status, chosen, onChoose }: Props) {
             if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
             event.preventDefault();
             setOpen(true);
-            field.current?.focus();
+            const begin = () => {
+                field.current?.focus();
+                // Typing begins a new search.
+                field.current?.select();
+            };
+            begin();
+            // On a narrow screen, the field appears only now.
+            if (document.activeElement !== field.current) setTimeout(begin);
         };
         addEventListener('keydown', focus);
         return () => removeEventListener('keydown', focus);
@@ -37,6 +48,13 @@ export function Sidebar({ items, status, chosen, onChoose }: Props) {
         else buttons[Math.min(at, buttons.length - 1)]?.focus();
     };
     const shown = found(items, search);
+    const groups = KINDS.filter((kind) => shown.some((item) => item.kind === kind));
+    // The focus goes along, so that the arrow keys continue from there.
+    const jump = (kind: ItemKind) => {
+        const section = list.current!.querySelector<HTMLElement>(`#list-${kind}`)!;
+        section.scrollIntoView({ block: 'start' });
+        section.querySelector<HTMLElement>('.item')!.focus({ preventScroll: true });
+    };
     const choose = (item: Item) => {
         setOpen(false);
         onChoose(item);
@@ -50,7 +68,7 @@ export function Sidebar({ items, status, chosen, onChoose }: Props) {
     // A link or the history may have chosen an item that is far down.
     useEffect(() => list.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' }), [chosen.kind, chosen.name, status]);
     return (
-        <nav class={`sidebar ${isOpen ? 'open' : ''}`} aria-label="Items of the server" onKeyDown={onKeyDown}>
+        <nav class={`sidebar ${isOpen ? 'open' : ''}`} hidden={status === 'login' || status === 'failed'} aria-label="Items of the server" onKeyDown={onKeyDown}>
             <button type="button" class="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
                 {isOpen ? 'Hide the items' : 'Show the items'}
             </button>
@@ -60,12 +78,20 @@ export function Sidebar({ items, status, chosen, onChoose }: Props) {
                 </label>
                 <input id="search" ref={field} type="search" placeholder="Search (press /)" value={search} onInput={(event) => setSearch(event.currentTarget.value)} onKeyDown={onSearchKey} />
             </div>
+            {groups.length > 1 && shown.length > FEW && (
+                <div class="jumps" role="group" aria-label="Jump to">
+                    {groups.map((kind) => (
+                        <button type="button" class="small" title={`Go to the ${GROUPS[kind].toLowerCase()}`} onClick={() => jump(kind)}>
+                            {GROUPS[kind]}
+                        </button>
+                    ))}
+                </div>
+            )}
             <div class="list" ref={list}>
-                {KINDS.map((kind) => {
+                {groups.map((kind) => {
                     const group = shown.filter((item) => item.kind === kind);
-                    if (!group.length) return null;
                     return (
-                        <section>
+                        <section id={`list-${kind}`}>
                             <h2>
                                 {GROUPS[kind]} <span class="count">{group.length}</span>
                             </h2>
@@ -92,7 +118,7 @@ function Entry({ item, isChosen, onChoose }: { item: Item; isChosen: boolean; on
             {item.icon && <img class="icon" src={item.icon} alt="" />}
             <span class="item-text">
                 <span class="item-name">
-                    {item.title}
+                    <Name text={item.title} />
                     {item.hints
                         .filter(({ tone }) => tone === 'warn')
                         .map(({ label }) => (

@@ -50,7 +50,9 @@ export function Welcome({ connection, missing, count, onConnect, onLogin, onToke
         <div class="welcome">
             {missing && (
                 <p class="notice notice-error">
-                    The server does not offer <code>{missing}</code>, or not to you.
+                    <span>
+                        The server does not offer <code>{missing}</code>, or not to this user.
+                    </span>
                 </p>
             )}
             <h2>Choose an item{count ? '' : ' as soon as there is one'}</h2>

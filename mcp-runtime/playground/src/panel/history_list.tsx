@@ -2,11 +2,14 @@
 
 import { ENDPOINT } from '../endpoint.ts';
 import { forgetAll, past, type Past } from '../history.ts';
+import type { Draft } from '../schema/draft.ts';
 import { useStore } from '../store.ts';
 import { duration } from '../words.ts';
 
 // The storage of a browser belongs to an address with its port.
-const WHERE = `Kept in this browser with the arguments, for this server at ${ENDPOINT.host}. At another port, the history is another one.`;
+const WHERE = `This browser keeps the calls of this server at ${ENDPOINT.host}, with their arguments. To find them again, start the server at the same port.`;
+
+const shown = (args: Draft) => (args === undefined || JSON.stringify(args) === '{}' ? '' : JSON.stringify(args));
 
 export function HistoryList({ onRepeat }: { onRepeat: (call: Past) => void }) {
     const calls = useStore(past);
@@ -23,7 +26,7 @@ export function HistoryList({ onRepeat }: { onRepeat: (call: Past) => void }) {
                 {calls.map((call) => (
                     <li>
                         <button type="button" onClick={() => onRepeat(call)}>
-                            <span class={`badge ${{ done: 'good', failed: 'bad', cancelled: '' }[call.outcome]}`}>{call.outcome}</span> <span class="method">{call.name}</span> <span class="quiet subject">{call.args !== undefined && JSON.stringify(call.args)}</span>
+                            <span class={`badge ${{ done: 'good', failed: 'bad', cancelled: '' }[call.outcome]}`}>{call.outcome}</span> <span class="method">{call.name}</span> <span class="quiet subject">{shown(call.args)}</span>
                             <span class="quiet numbers">
                                 {duration(call.ms)}, <time>{new Date(call.at).toLocaleString()}</time>
                             </span>

@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import { CopyButton } from './copy_button.tsx';
+import { pretty } from '../exact.ts';
 import { useStore } from '../store.ts';
 import { curl, filtered, transcript, type Kind, type Wire, type WireEntry } from '../wire.ts';
 import { bytes, duration } from '../words.ts';
@@ -55,10 +56,10 @@ function Entry({ entry }: { entry: WireEntry }) {
                 {isOpen && (
                     <div class="message-body">
                         <p class="toolbar">
-                            <CopyButton label="Copy as JSON" text={() => JSON.stringify(message, null, 2)} />
+                            <CopyButton label="Copy as JSON" text={() => pretty(message)} />
                             {http && <CopyButton label="Copy as curl" text={() => curl(entry)} />}
                         </p>
-                        <pre tabIndex={0}>{JSON.stringify(message, null, 2)}</pre>
+                        <pre tabIndex={0}>{pretty(message)}</pre>
                     </div>
                 )}
             </details>

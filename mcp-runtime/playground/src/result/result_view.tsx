@@ -1,17 +1,19 @@
 // What a call has returned: its content, its structured content, or its error.
 
 import { useEffect, useRef } from 'preact/hooks';
+import { useActions } from '../actions.ts';
 import { ContentBlock } from './content_block.tsx';
 import { Structured } from './structured.tsx';
+import { pretty } from '../exact.ts';
 import { bytes, duration } from '../words.ts';
 import { isAtLeast, LEVELS } from '../log_lines.ts';
 import { Link } from '../markdown.tsx';
 import { advice, type Failure, type Run } from '../runs.ts';
-import type { Schema } from '../schema/shape.ts';
+import type { Item } from '../items.ts';
 
 const STATES = { running: 'Running', done: 'Done', failed: 'Failed', cancelled: 'Cancelled' };
 
-export function ResultView({ run, outputSchema, onCancel }: { run: Run; outputSchema?: Schema; onCancel: () => void }) {
+export function ResultView({ run, item, onCancel }: { run: Run; item: Item; onCancel: () => void }) {
     const { state, ms, size, result, failure } = run;
     const section = useRef<HTMLElement>(null);
     useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [state]);
@@ -23,7 +25,11 @@ export function ResultView({ run, outputSchema, onCancel }: { run: Run; outputSc
                     <span role="status">{STATES[state]}</span>
                 </h3>
                 {ms !== undefined && <span class="quiet">{duration(ms)}</span>}
-                {size !== undefined && <span class="quiet">{bytes(size)}</span>}
+                {size !== undefined && (
+                    <span class="quiet" title="Size of the result as JSON">
+                        {bytes(size)}
+                    </span>
+                )}
                 {state === 'running' && (
                     <button type="button" class="small" onClick={onCancel}>
                         Cancel
@@ -31,18 +37,19 @@ export function ResultView({ run, outputSchema, onCancel }: { run: Run; outputSc
                 )}
             </header>
             {run.task && <TaskLine run={run} />}
+            {run.asTask && result && !run.task && <p class="quiet">The server has run this call without a task.</p>}
             {run.progress && <ProgressLine run={run} />}
             {run.lines.length > 0 && <Lines run={run} />}
             {failure && <FailureView failure={failure} />}
             {result?.isError && <p class="notice notice-error">The tool reports an error. Models read this text and may try again with other arguments.</p>}
-            {result?.description && <p class="quiet">{result.description}</p>}
+            {result?.description && result.description !== item.description && <p class="quiet">{result.description}</p>}
             {result?.messages?.map((message: any) => (
                 <div class="message">
                     <h4>{message.role}</h4>
                     <ContentBlock block={message.content} />
                 </div>
             ))}
-            {result?.structuredContent !== undefined && <Structured value={result.structuredContent} schema={outputSchema} />}
+            {result?.structuredContent !== undefined && <Structured value={result.structuredContent} schema={item.outputSchema} />}
             {content.map((block) => (
                 <ContentBlock block={block} isRepeated={result?.structuredContent !== undefined && repeats(block, result.structuredContent)} />
             ))}
@@ -94,6 +101,7 @@ function Lines({ run: { lines } }: { run: Run }) {
 }
 
 function FailureView({ failure }: { failure: Failure }) {
+    const { logIn } = useActions();
     const pages: any[] = failure.data?.elicitations ?? [];
     return (
         <div class="notice notice-error">
@@ -101,12 +109,19 @@ function FailureView({ failure }: { failure: Failure }) {
                 <strong>{failure.message}</strong> {failure.code !== undefined && <code>{failure.code}</code>}
             </p>
             <p>{advice(failure)}</p>
+            {failure.needsLogin && (
+                <p>
+                    <button type="button" onClick={logIn}>
+                        Log in again
+                    </button>
+                </p>
+            )}
             {pages.map(({ url, message }) => (
                 <p>
                     {message} <Link url={url}>{url}</Link>
                 </p>
             ))}
-            {failure.data !== undefined && !pages.length && <pre tabIndex={0}>{JSON.stringify(failure.data, null, 2)}</pre>}
+            {failure.data !== undefined && !pages.length && <pre tabIndex={0}>{pretty(failure.data)}</pre>}
         </div>
     );
 }

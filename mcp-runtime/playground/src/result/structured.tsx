@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { Leaf, Tree } from './tree.tsx';
 import { ViewSwitch } from './view_switch.tsx';
+import { pretty } from '../exact.ts';
 import { problemsOf } from '../schema/check.ts';
 import type { Json, Schema } from '../schema/shape.ts';
 
@@ -19,7 +20,7 @@ export function Structured({ value, schema }: { value: Json; schema?: Schema }) 
                 {schema && <Verdict value={value} schema={schema} />}
                 <ViewSwitch views={views} view={view} choose={setView} />
             </div>
-            {view === 'table' && rows ? <Table rows={rows} /> : view === 'json' ? <pre tabIndex={0}>{JSON.stringify(value, null, 2)}</pre> : <Tree value={value} label="Structured content" />}
+            {view === 'table' && rows ? <Table rows={rows} /> : view === 'json' ? <pre tabIndex={0}>{pretty(value)}</pre> : <Tree value={value} label="Structured content" />}
         </div>
     );
 }

@@ -1,7 +1,7 @@
 // Compares a value with its JSON Schema.
 
 import { Validator, type OutputUnit } from '@cfworker/json-schema';
-import { large, withNumbers } from '../exact.ts';
+import { withNumbers } from '../exact.ts';
 import { isInexact, type Draft } from './draft.ts';
 import type { Schema } from './shape.ts';
 
@@ -13,15 +13,17 @@ const OUTER = new Set(['properties', 'items', 'prefixItems', 'allOf', '$ref', '$
 
 const TOO_LARGE = 'The browser cannot send this whole number exactly here: its limit is 9007199254740991';
 
-// Compares a value with its schema. `mayBeLarge` is true if the receiver gets whole numbers above 2^53 with all digits.
-export function problemsOf(value: Draft, schema: Schema, mayBeLarge = true): Problems {
+// Compares a value with its schema.
+export function problemsOf(value: Draft, schema: Schema): Problems {
     const problems: Problems = new Map();
     let errors;
     try {
         const draft = String(schema.$schema ?? '').includes('draft-07') ? '7' : '2020-12';
-        ({ errors } = new Validator(schema, draft, false).validate(withNumbers(value ?? null, () => false)));
+        // The validator compares numbers only.
+        const [plainSchema, plainValue] = [schema, value ?? null].map((part) => withNumbers(part, () => false));
+        ({ errors } = new Validator(plainSchema, draft, false).validate(plainValue));
     } catch (error) {
-        problems.set('', `The schema cannot be used: ${error instanceof Error ? error.message : error}`);
+        problems.set('', `The value cannot be compared with the schema: ${error instanceof Error ? error.message : error}`);
         return problems;
     }
     const inner = ofLikelyBranches(errors).filter((error) => !OUTER.has(error.keyword));
@@ -33,7 +35,6 @@ export function problemsOf(value: Draft, schema: Schema, mayBeLarge = true): Pro
         const isLarge = typeof given === 'string' && isInexact(given) && /"(integer|number)"/.test(error);
         problems.set(pointer, missing !== undefined ? 'Required' : isLarge ? TOO_LARGE : plain(keyword, error));
     }
-    if (!mayBeLarge) for (const pointer of large(value)) problems.set(pointer, TOO_LARGE);
     return problems;
 }
 

@@ -8,7 +8,7 @@ export type Draft = Json | undefined;
 // The value that a form begins with: the defaults of the schema, and the objects that it requires.
 export function initialDraft(given: unknown, root: Schema, isRequired: boolean, depth = 0): Draft {
     const schema = resolve(given, root);
-    // The library has rounded a default above 2^53. Without the member, the server uses its own default.
+    // Some browsers round a default above 2^53. Without the member, the server uses its own default.
     if (schema.default !== undefined && !isRounded(schema.default)) return schema.default;
     if (!isRequired || depth > 6) return undefined;
     const shape = shapeOf(schema, root);
