@@ -68,7 +68,7 @@ fn help_lists_commands_and_options() {
     for command in tried.into_iter().chain(["help", "version"]) {
         assert!(printed.contains(&format!("\n  {command}")), "{printed}");
     }
-    for same in [&["--help"][..], &["-h"], &["call", "--help"], &["list", "-h"]] {
+    for same in [&["--help"][..], &["-h"], &["--http", "--help"]] {
         check(same, SUCCESS, &printed, "");
     }
 }
@@ -204,7 +204,6 @@ fn check_reports_what_clients_reject() {
     assert_eq!((&first["severity"], &first["rule"]), (&json!("error"), &json!("no description")));
     assert_eq!(first["fix"], "`.description(\"…\")` on the `Tool`");
     assert_eq!(json["setupError"], Value::Null);
-    check_refused(&["check", "--strcit"], USAGE, &["`check` takes `--strict` and"]);
 }
 
 #[test]
@@ -351,7 +350,7 @@ fn commands_print_the_result_of_the_protocol_as_json() {
     assert_eq!(names("resourceTemplates", "uriTemplate"), ["books://{language}/{title}"]);
     assert_eq!(names("prompts", "name"), ["greet", "link"]);
     assert_eq!(run(&["schema", "--json"]).stdout, run(&["schema"]).stdout);
-    check_refused(&["schema", "--yaml"], USAGE, &["`schema` takes no argument"]);
+    check_refused(&["schema", "--yaml"], USAGE, &["`schema` has no option `--yaml`"]);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use support::{
 
 use crate::{
     home::HomeFolder,
-    server::fixture,
+    server::{Server, fixture},
     terminal::{screen, terminal, wait_for},
 };
 
@@ -51,14 +51,46 @@ fn commands_and_their_options_are_suggested() {
         assert!(help.contains(&format!("\n  {}", line.split('\t').next().unwrap())), "{line}");
     }
     check(&["ve"], &["version\tprints the name and the version of the server"]);
-    let json = "--json\tafter a command: prints the result as JSON";
-    check(&["check", "-"], &["--strict", "--against", json]);
-    check(&["check", "--strict", "--a"], &["--against"]);
-    check(&["list", ""], &[json]);
-    check(&["install", "cursor", "--project", ""], &["--name", "--url", "--file", "--print", json]);
+    let json = "--json\tprints the output of the command as JSON";
+    let help = "--help\tprints this help, or that of the command before it";
+    let strict = "--strict\tfails if there is any finding";
+    let against = "--against\tcompares the server with this lock file instead";
+    check(&["check", "-"], &[strict, against, json, help]);
+    check(&["check", "--strict", "--a"], &[against]);
+    check(&["list", ""], &[json, help]);
+    check(&["list", "--json", ""], &[help]);
+    check(&["help", "ve"], &["version\tprints the name and the version of the server"]);
+    let installed = suggested(&["install", "cursor", "--project", ""]);
+    let names: Vec<_> = installed.iter().map(|line| line.split_once('\t').unwrap().0).collect();
+    assert_eq!(names, ["--name", "--url", "--file", "--print", "--json", "--help"]);
+    // An option that may be repeated is suggested again.
+    assert_eq!(suggested(&["call", "echo", "--answer=a=1", "--a"]).len(), 1);
     check(&["--pa"], &["--path\tpath of the endpoint, by default /mcp"]);
     check(&["--http", "8000", "--pa"], &["--path\tpath of the endpoint, by default /mcp"]);
     assert_eq!(suggested(&["dev", "--leg"]).len(), 1);
+    check(&["--hel"], &[help]);
+}
+
+/// `help` and the completions of shells follow from the same declarations.
+#[test]
+fn every_option_in_the_help_of_a_command_is_suggested_with_its_description() {
+    let output = fixture().args(["help", "--json"]).output().unwrap();
+    let help: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for command in help["commands"].as_array().unwrap() {
+        let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+        let usage = text(&command["usage"]);
+        let expected: Vec<String> = command["options"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|option| {
+                let usage = text(&option["usage"]);
+                format!("{}\t{}", usage.split(' ').next().unwrap(), text(&option["about"]))
+            })
+            .collect();
+        assert!(expected.iter().all(|line| !line.ends_with('\t')), "{expected:?}");
+        assert_eq!(suggested(&[usage.split(' ').next().unwrap(), "--"]), expected, "{usage}");
+    }
 }
 
 #[test]
@@ -114,6 +146,29 @@ fn values_of_the_variables_of_a_template_come_from_the_server() {
         );
     }
     check(&["complete", "absent", "title", "", "language=Ge"], &[]);
+}
+
+/// `complete ITEM ARGUMENT TEXT` gets the same values as the command prints.
+#[test]
+fn the_text_of_complete_is_suggested_by_the_server() {
+    check(&["complete", "volume", "language", "G"], &["German", "Greek"]);
+    check(&["complete", "books://{language}/{title}", "language", "Eng"], &["English"]);
+    // A value of another argument may stand in place of the text.
+    check(&["complete", "volume", "title", "lang"], &["language="]);
+    check(&["complete", "volume", "title", "language=Ge"], &["language=German"]);
+    check(&["complete", "volume", "title", "language=German", "title=F"], &["title=Faust"]);
+    check(&["complete", "absent", "title", "F"], &[]);
+}
+
+/// A `setup` that blocks its thread cannot be interrupted, so the process ends while it runs.
+#[test]
+fn a_setup_that_blocks_its_thread_ends_without_suggestions() {
+    let mut command = fixture();
+    command.args(["completions", "fish", "--", "call", ""]).env("FIXTURE_STUCK", "");
+    let mut stuck = Server::start_as(command);
+    assert_eq!(stuck.line(), None);
+    let ended = stuck.wait();
+    assert!(ended.status.success() && ended.stderr.is_empty(), "{ended:?}");
 }
 
 /// The server completes the arguments of its prompts, as it does for a client.

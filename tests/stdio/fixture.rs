@@ -239,6 +239,14 @@ async fn log_stages(progress: Progress) -> &'static str {
     "all stages"
 }
 
+/// Reports a text whose characters take two columns each.
+#[tool]
+async fn wide_stages(progress: Progress) -> &'static str {
+    progress.total(2).say(1, "天気予報".repeat(20));
+    tokio::task::yield_now().await;
+    "all stages"
+}
+
 /// Fails.
 #[tool]
 fn fail() -> Result<()> {
@@ -440,6 +448,18 @@ mod flawed {
     pub fn run() -> mcp_runtime::Exit {
         mcp_runtime::server!(name = "flawed", group = "flawed").setup(add).run()
     }
+
+    /// Runs a server whose `setup` blocks its thread.
+    pub fn run_stuck() -> mcp_runtime::Exit {
+        let block = async |_: Handle| {
+            loop {
+                std::thread::park();
+            }
+            #[expect(unreachable_code, reason = "the type of the state")]
+            Ok::<_, Error>(Added)
+        };
+        mcp_runtime::server!(name = "stuck", group = "flawed").setup(block).run()
+    }
 }
 
 /// Tools for the tests of `schema`. Only one of their schemas can be generated at compile time.
@@ -527,6 +547,9 @@ fn main() -> ExitCode {
 fn run() -> mcp_runtime::Exit {
     if std::env::var_os("FIXTURE_LAZY").is_some() {
         return lazy::run();
+    }
+    if std::env::var_os("FIXTURE_STUCK").is_some() {
+        return flawed::run_stuck();
     }
     if std::env::var_os("FIXTURE_FLAWED").is_some() {
         return flawed::run();

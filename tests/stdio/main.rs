@@ -14,6 +14,7 @@ mod database;
 mod ending;
 mod flow;
 mod framing;
+mod help;
 mod home;
 mod logs;
 mod merged;

@@ -208,7 +208,7 @@ fn what_a_bundle_lacks_is_named_with_its_fix() {
         (&["bundle", "--author=Ada", "--icon", "icon.png"][..], 1, "icon.png is no PNG file"),
         (&["bundle", "--author=Ada", "--icon", "none.png"], 1, "none.png: "),
         (&["bundle", "--file", "a"], 2, "`bundle` has no option `--file`; it has --out, --icon"),
-        (&["bundle", "--out"], 2, "`--out` needs a value: `--out=…`"),
+        (&["bundle", "--out"], 2, "`--out` needs a value, as in `--out FILE`"),
         (&["--root", "/", "bundle"], 2, "leave `--root` out"),
         (&["--all-of", "root", "/", "list"], 2, "`--root` takes a single value"),
         (&["--all-of", "roots", "/", "list"], 2, "there is no such option"),

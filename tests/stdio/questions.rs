@@ -119,7 +119,12 @@ fn a_question_that_the_command_line_cannot_answer_names_the_missing_capability()
 
 #[test]
 fn a_wrong_answer_is_a_wrong_command_line() {
-    check(&["call", "book", "--answer"], 2, "", &["`--answer` takes KEY=JSON"]);
+    check(
+        &["call", "book", "--answer"],
+        2,
+        "",
+        &["`--answer` needs a value, as in `--answer KEY=JSON`"],
+    );
     check(&["call", "book", "--answer", "table"], 2, "", &["`--answer` takes KEY=JSON"]);
     check(
         &["call", "book", "--answer", "table=yes"],
@@ -129,7 +134,7 @@ fn a_wrong_answer_is_a_wrong_command_line() {
     );
     check(&["get", "link", "--answer", "page={}"], 2, "", &["it can be 'true'"]);
     check(&["--answer", "page=true"], 2, "", &["`--answer` goes after `call`"]);
-    check(&["list", "--answer", "page=true"], 2, "", &["`list` takes no argument"]);
+    check(&["list", "--answer", "page=true"], 2, "", &["`list` has no option `--answer`"]);
     check(&["help"], 0, &String::from_utf8(run(&["--help"]).stdout).unwrap(), &[]);
     assert!(String::from_utf8(run(&["help"]).stdout).unwrap().contains("\n  --answer KEY=JSON "));
 }
@@ -233,9 +238,8 @@ fn a_person_at_the_terminal_sees_progress() {
     let (file, _) = receipt("stages");
     let argument = format!("go={}", file.display());
     let go = || fs::write(&file, "").unwrap();
-    // A bar shows the progress of a call, unless the command has `--json`.
     let (half, full) = ("━".repeat(10) + &"─".repeat(10) + " ", "━".repeat(20) + " ");
-    for (option, half, full) in [(None, &*half, &*full), (Some("--json"), "", "")] {
+    for option in [None, Some("--json")] {
         let words: Vec<_> = ["call", "stages", &argument].into_iter().chain(option).collect();
         let first = format!("{half}1 of 2: halfway there ");
         let (printed, seen) = talk_and(&words, &[(&format!("\r{first}"), "")], go);

@@ -182,3 +182,51 @@ fn lines_of_the_log_appear_above_the_progress() {
     assert!(piped.starts_with("all stages\n"), "{piped:?}");
     assert!(!piped.contains(['━', '\r']), "{piped:?}");
 }
+
+/// Without `--json`, stdout has the text. The bar is on stderr in both cases.
+#[test]
+fn the_bar_of_a_call_is_shown_with_json_too() {
+    let (shown, code) = on_terminal(command(&["call", "log_stages", "--json"]), 80);
+    assert_eq!(code, Some(0), "{shown:?}");
+    assert!(
+        shown.contains(&format!("\r{}{} 1 of 2: halfway ", "━".repeat(10), "─".repeat(10))),
+        "{shown:?}"
+    );
+}
+
+/// A line that is wider than the terminal would wrap, and the next text could not replace it.
+#[test]
+fn the_progress_fits_into_the_columns_of_the_terminal() {
+    for columns in [40_u16, 80] {
+        let (shown, code) = on_terminal(command(&["call", "wide_stages"]), columns);
+        assert_eq!(code, Some(0), "{shown:?}");
+        let line = shown.split('\r').find(|line| line.contains("1 of 2: 天")).expect("a line");
+        // The bar and the text around it take one column a character.
+        let wide = line.chars().filter(|c| "天気予報".contains(*c)).count();
+        let width = line.chars().count() + wide;
+        assert!(width < usize::from(columns), "{width} of {columns}: {line:?}");
+        assert!(line.trim_end().ends_with('…'), "{line:?}");
+    }
+}
+
+#[test]
+fn a_terminal_shows_the_note_of_record_in_colours() {
+    let file = std::env::temp_dir().join(format!("mcp-noted-{}.jsonl", std::process::id()));
+    let path = file.display().to_string();
+    let (shown, code) = on_terminal(command(&["record", &path]), 80);
+    fs::remove_file(&file).unwrap();
+    assert_eq!(code, Some(0), "{shown}");
+    let note = "\x1b[1m\x1b[36mnote:\x1b[0m the session is recorded in ";
+    assert!(shown.contains(note), "{shown:?}");
+}
+
+#[test]
+fn the_help_of_a_command_fits_into_a_terminal() {
+    let (shown, _) = on_terminal(command(&["install", "--help"]), 60);
+    assert!(shown.starts_with("\x1b[1minstall CLIENT "), "{shown}");
+    assert!(shown.contains("\n  \x1b[36m--name NAME\x1b[0m "), "{shown}");
+    let text = without_colours(&shown);
+    assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+    let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(words(&text), words(&piped(command(&["install", "--help"]))));
+}

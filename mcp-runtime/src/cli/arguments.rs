@@ -1,5 +1,4 @@
-//! Parses the words of the command line: arguments in the form `NAME=VALUE`, according to the schema of the item.
-//! Writes an option as the user wrote it.
+//! Parses arguments in the form `NAME=VALUE`, according to the schema of the item.
 
 use mcp_runtime_contract::{collect::collect_by_insert, suggest::nearest};
 use serde_json::{Map, Value};
@@ -161,15 +160,6 @@ fn pairs<'a>(
         return Err(CommandError::usage(format!("{missing} {are} missing\nusage: {}", usage())));
     }
     Ok(pairs)
-}
-
-/// Returns the text of an option, or of a word that is not an option, as the user wrote it.
-pub(super) fn option_name(argument: &lexopt::Arg<'_>) -> String {
-    match argument {
-        lexopt::Arg::Long(long) => format!("--{long}"),
-        lexopt::Arg::Short(short) => format!("-{short}"),
-        lexopt::Arg::Value(value) => value.to_string_lossy().into_owned(),
-    }
 }
 
 #[cfg(test)]

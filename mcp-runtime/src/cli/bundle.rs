@@ -12,8 +12,9 @@ use mcp_runtime_workbench::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    command::{CommandOptions, CommandValues, CommandWords, apart},
+    command::{CommandWords, apart},
     exit::{CommandError, CommandOutput},
+    option::CommandOption,
     published::{CargoPackage, refuse_given_values, settings},
     trial::as_json,
 };
@@ -26,29 +27,42 @@ use crate::{
     testing::{Prompted, TestClient},
 };
 
-pub(super) const OPTIONS: &[&str] =
-    &["--out FILE", "--icon PNG", "--author NAME", "--description TEXT", "--validate"];
+pub(super) const OPTIONS: &[CommandOption] = &[OUT, ICON, AUTHOR, DESCRIPTION, VALIDATE];
+
+const OUT: CommandOption = CommandOption::valued(
+    "--out",
+    "FILE",
+    "file of the bundle, by default with the name of the server and the system",
+);
+const ICON: CommandOption =
+    CommandOption::valued("--icon", "PNG", "icon of the server, best with 512×512 pixels");
+const AUTHOR: CommandOption =
+    CommandOption::valued("--author", "NAME", "author, by default the first of the package");
+const DESCRIPTION: CommandOption = CommandOption::valued(
+    "--description",
+    "TEXT",
+    "description for users, by default that of the server",
+);
+const VALIDATE: CommandOption = CommandOption::flag(
+    "--validate",
+    "checks the manifest with the official validator, which needs Node.js",
+);
 
 /// Package of npm with the official validator.
 const VALIDATOR: &str = "@anthropic-ai/mcpb@2";
 
 pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let options = CommandOptions { command: "bundle", usages: OPTIONS, advice: "" };
-    let values = options.read(given.words)?;
     refuse_given_values(&builder, "bundle")?;
-    apart(Box::new(move |_| Box::pin(make(builder, values, given.json))))
+    apart(Box::new(move |_| Box::pin(make(builder, given))))
 }
 
-async fn make(
-    builder: Builder,
-    mut values: CommandValues,
-    json: bool,
-) -> Result<CommandOutput, CommandError> {
+async fn make(builder: Builder, given: CommandWords) -> Result<CommandOutput, CommandError> {
+    let CommandWords { mut options, json, .. } = given;
     let server = builder.build().map_err(CommandError::failure)?;
     let (identity, snapshot) = (server.identity.clone(), server.catalog.snapshot());
     let package = CargoPackage::of(&identity);
-    let author = values.take("--author").or_else(|| package.authors.first().cloned());
-    let description = values.take("--description").or_else(|| identity.description.clone());
+    let author = options.take(&AUTHOR).or_else(|| package.authors.first().cloned());
+    let description = options.take(&DESCRIPTION).or_else(|| identity.description.clone());
     let (Some(author), Some(description)) = (&author, &description) else {
         let mut missing = Vec::new();
         if author.is_none() {
@@ -84,7 +98,7 @@ async fn make(
     bundle.prompts = prompts(&mut client, &snapshot).await;
     client.close().await;
     bundle.has_other_prompts = bundle.prompts.len() < snapshot.list(ListKind::Prompts).len();
-    bundle.icon = match values.take("--icon") {
+    bundle.icon = match options.take(&ICON) {
         Some(file) => Some(icon_of_file(Path::new(&file))?),
         None => identity.icons.iter().find_map(icon_of),
     };
@@ -92,8 +106,8 @@ async fn make(
     let program = env::current_exe().and_then(fs::read);
     let program = program
         .map_err(|why| CommandError::failure(format_args!("this program cannot be read: {why}")))?;
-    let out = values.take("--out").map_or_else(|| usual_file(&identity.name), PathBuf::from);
-    if values.take("--validate").is_some() {
+    let out = options.take(&OUT).map_or_else(|| usual_file(&identity.name), PathBuf::from);
+    if options.has(&VALIDATE) {
         validate(&bundle)?;
     }
     let archive = bundle.archive(&program).map_err(CommandError::failure)?;

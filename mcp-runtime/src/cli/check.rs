@@ -9,9 +9,8 @@ mod size;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
 #[cfg(feature = "contract")]
-use std::{env, fs};
+use std::{env, fs, path::Path};
 
 use serde_json::{Value, json};
 
@@ -21,72 +20,44 @@ use self::{
     size::ListSizes,
 };
 use super::{
-    arguments::option_name,
     command::{CommandWords, apart},
     exit::{CommandError, CommandOutput},
+    option::CommandOption,
     trial::as_json,
 };
 use crate::builder::Builder;
 #[cfg(feature = "contract")]
 use crate::contract;
 
-/// Options of the `check` command.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Options {
-    /// Whether any finding makes the command fail.
-    strict: bool,
-    /// Manifest to compare with.
-    against: Option<PathBuf>,
-}
+pub(super) const OPTIONS: &[CommandOption] = &[
+    STRICT,
+    #[cfg(feature = "contract")]
+    AGAINST,
+];
 
-impl Options {
-    pub(super) fn read(given: &[String]) -> Result<Self, CommandError> {
-        let mut options = Self::default();
-        let mut parser = lexopt::Parser::from_args(given);
-        while let Some(argument) =
-            parser.next().map_err(|error| CommandError::usage(error.to_string()))?
-        {
-            match argument {
-                lexopt::Arg::Long("strict") => options.strict = true,
-                lexopt::Arg::Long("against") => {
-                    let file = parser
-                        .value()
-                        .map_err(|_| CommandError::usage("`--against` needs a file; see `help`"))?;
-                    options.against = Some(file.into());
-                }
-                other => {
-                    let other = option_name(&other);
-                    return Err(CommandError::usage(format!(
-                        "`check` takes `--strict` and `--against FILE`, not `{other}`; see `help`"
-                    )));
-                }
-            }
-        }
-        Ok(options)
-    }
-}
+const STRICT: CommandOption = CommandOption::flag("--strict", "fails if there is any finding");
+
+#[cfg(feature = "contract")]
+const AGAINST: CommandOption =
+    CommandOption::valued("--against", "FILE", "compares the server with this lock file instead");
 
 pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let options = Options::read(&given.words)?;
-    let CommandWords { json, screen, .. } = given;
     apart(Box::new(move |_| {
         Box::pin(async move {
-            let mut printed = output(builder, &options, json).await?;
-            if !json {
-                printed.text = screen.findings(printed.text);
+            let mut printed = output(builder, &given).await?;
+            if !given.json {
+                printed.text = given.screen.findings(printed.text);
             }
             Ok(printed)
         })
     }))
 }
 
-async fn output(
-    builder: Builder,
-    options: &Options,
-    json: bool,
-) -> Result<CommandOutput, CommandError> {
-    if let Some(file) = &options.against {
-        return compare(builder, file, options.strict, json);
+async fn output(builder: Builder, given: &CommandWords) -> Result<CommandOutput, CommandError> {
+    let (strict, json) = (given.options.has(&STRICT), given.json);
+    #[cfg(feature = "contract")]
+    if let Some(file) = given.options.all(&AGAINST).next() {
+        return compare(builder, Path::new(file), strict, json);
     }
     let published = CheckedServer::of(builder).await?;
     let groups = look(&published);
@@ -97,7 +68,7 @@ async fn output(
     let count: usize = groups.iter().map(|group| group.findings.len()).sum();
     let end = match count {
         0 if published.incomplete.is_none() => Ok(()),
-        _ if !options.strict => Ok(()),
+        _ if !strict => Ok(()),
         0 => Err(CommandError::failure("not everything was checked, and `--strict` requires that")),
         1 => Err(CommandError::failure("1 finding, and `--strict` allows none")),
         _ => Err(CommandError::failure(format!("{count} findings, and `--strict` allows none"))),
@@ -150,17 +121,6 @@ fn compare(
 fn regenerate(file: &Path) -> String {
     let program = env::args_os().next().unwrap_or_default();
     format!("{} schema > {}", program.to_string_lossy(), file.display())
-}
-
-/// Fails with an error that names the missing feature, because this build cannot compare.
-#[cfg(not(feature = "contract"))]
-fn compare(_: Builder, file: &Path, strict: bool, _: bool) -> Result<CommandOutput, CommandError> {
-    let strict = if strict { " --strict" } else { "" };
-    Err(CommandError::failure(format!(
-        "`--against` needs the feature `contract` of mcp-runtime, which is off by default: \
-         run `cargo run --features mcp-runtime/contract -- check{strict} --against {}`",
-        file.display()
-    )))
 }
 
 /// Returns the text that `check` prints.

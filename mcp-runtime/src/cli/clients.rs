@@ -13,16 +13,16 @@ use mcp_runtime_workbench::{
 use serde_json::json;
 
 use super::{
-    command::{CommandOptions, CommandWords, print},
+    command::{CommandWords, print},
     exit::CommandError,
+    option::CommandOption,
     screen::{Screen, say},
     settings::{EntryOptions, EntryVariable},
     trial::as_json,
 };
 use crate::builder::Builder;
 
-/// Words of the commands, without the options that another command lacks.
-#[derive(Debug)]
+/// Words of the commands. An option that a command lacks has no value.
 struct ClientWords {
     command: &'static str,
     screen: Screen,
@@ -41,15 +41,20 @@ struct ClientWords {
     args: Vec<String>,
 }
 
-pub(super) const CONFIG_OPTIONS: &[&str] = &["--name NAME", "--url URL"];
-pub(super) const INSTALL_OPTIONS: &[&str] =
-    &["--name NAME", "--url URL", "--file FILE", "--project", "--print"];
-pub(super) const UNINSTALL_OPTIONS: &[&str] =
-    &["--name NAME", "--file FILE", "--project", "--print"];
+pub(super) const NAME: CommandOption =
+    CommandOption::valued("--name", "NAME", "name of the entry, by default that of the server");
+pub(super) const URL: CommandOption =
+    CommandOption::valued("--url", "URL", "URL of a running server, in place of this program");
+pub(super) const FILE: CommandOption =
+    CommandOption::valued("--file", "FILE", "file in place of that of the client");
+pub(super) const PROJECT: CommandOption =
+    CommandOption::flag("--project", "changes the file of the project in this folder");
+pub(super) const PRINT: CommandOption =
+    CommandOption::flag("--print", "only shows the difference, which may contain secrets");
 
 /// Prints the entry for a client.
 pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let words = ClientWords::read(given, "config", CONFIG_OPTIONS)?;
+    let words = ClientWords::read(given, "config")?;
     let entry = words.entry(&builder)?;
     let text = words.client.add(&entry, "").map_err(CommandError::failure)?;
     warn_of_debug_build(&words);
@@ -71,7 +76,7 @@ pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), Comman
 
 /// Adds the entry to the file of a client.
 pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let words = ClientWords::read(given, "install", INSTALL_OPTIONS)?;
+    let words = ClientWords::read(given, "install")?;
     let (entry, file) = (words.entry(&builder)?, words.file()?);
     let old = read(&file)?;
     let new = words.client.add(&entry, old.as_deref().unwrap_or_default());
@@ -84,7 +89,7 @@ pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), Comma
 
 /// Removes the entry from the file of a client.
 pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let words = ClientWords::read(given, "uninstall", UNINSTALL_OPTIONS)?;
+    let words = ClientWords::read(given, "uninstall")?;
     let (name, file) = (words.name(&builder), words.file()?);
     let old = read(&file)?;
     let new = words.client.remove(&name, old.as_deref().unwrap_or_default());
@@ -100,35 +105,20 @@ pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), Com
 }
 
 impl ClientWords {
-    fn read(
-        given: CommandWords,
-        command: &'static str,
-        options: &'static [&'static str],
-    ) -> Result<Self, CommandError> {
-        let mut words = given.words.into_iter();
-        let client = words.next().unwrap_or_default();
-        let client = ClientApp::named(&client).ok_or_else(|| unknown_client(&client))?;
-        let options = CommandOptions {
-            command,
-            usages: options,
-            advice: "; arguments of the server follow `--`",
-        };
-        let mut values = options.read(words.by_ref().take_while(|word| word != "--"))?;
-        let scope = match values.take("--project") {
-            Some(_) => Scope::Project,
-            None => Scope::User,
-        };
+    fn read(given: CommandWords, command: &'static str) -> Result<Self, CommandError> {
+        let CommandWords { words, mut options, rest, json, screen } = given;
+        let client = words.into_iter().next().unwrap_or_default();
         let read = Self {
             command,
-            screen: given.screen,
-            is_json: given.json,
-            client,
-            scope,
-            file: values.take("--file").map(PathBuf::from),
-            name: values.take("--name"),
-            url: values.take("--url"),
-            is_preview: values.take("--print").is_some(),
-            args: words.collect(),
+            screen,
+            is_json: json,
+            client: ClientApp::named(&client).ok_or_else(|| unknown_client(&client))?,
+            scope: if options.has(&PROJECT) { Scope::Project } else { Scope::User },
+            file: options.take(&FILE).map(PathBuf::from),
+            name: options.take(&NAME),
+            url: options.take(&URL),
+            is_preview: options.has(&PRINT),
+            args: rest,
         };
         if read.url.is_some() && !read.args.is_empty() {
             return Err(CommandError::usage(
@@ -145,7 +135,11 @@ impl ClientWords {
     fn entry(&self, builder: &Builder) -> Result<ServerEntry, CommandError> {
         // As arguments, secrets would be in the list of processes, and paths would stay relative.
         let own = builder.declared_config().options();
-        own.check_place(self.command, &self.args, &[]).map_err(CommandError::usage)?;
+        let mut args = self.args.iter().take_while(|word| *word != "--");
+        let own_option = |word: &String| own.misplaced(word.split('=').next()?, self.command);
+        if let Some(problem) = args.find_map(own_option) {
+            return Err(CommandError::usage(problem));
+        }
         let launch = match &self.url {
             Some(url) if !url.starts_with("http://") && !url.starts_with("https://") => {
                 return Err(CommandError::usage(format!(

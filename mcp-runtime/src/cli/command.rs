@@ -1,71 +1,83 @@
-//! What a command is: its line of the help, and the function that runs it with stdout reserved for its output.
+//! What a command is. Its declaration has its arguments and its options as data. The parser, `help` and the completions of shells use
+//! the same declaration.
 
-#[cfg(feature = "workbench")]
-use std::collections::BTreeMap;
 use std::{
     io::Write as _,
     pin::{Pin, pin},
 };
 
+use lexopt::Parser;
+use mcp_runtime_contract::suggest::nearest;
 use tokio::io::AsyncWriteExt as _;
 
 use super::{
     exit::{CommandError, CommandOutput},
-    questions::{self, QuestionAnswers},
+    http,
+    missing::missing,
+    option::{CommandOption, GivenWord, OptionValues, next, rest},
     screen::{Screen, of_stdout, say},
 };
 use crate::{
     builder::Builder,
+    config::OwnOptions,
     transport::{
         block_on,
         stdio::{StdioGuard, StdioInput},
     },
 };
 
+/// Option of the commands whose handlers may ask a question.
+pub(super) const ANSWER: CommandOption =
+    CommandOption::valued("--answer", "KEY=JSON", "answers a question of `call`, `read` or `get`")
+        .repeatable();
+
+/// Option of the commands with output.
+pub(super) const JSON: CommandOption =
+    CommandOption::flag("--json", "prints the output of the command as JSON");
+
+/// Option of all commands and of the server.
+pub(super) const HELP: CommandOption =
+    CommandOption::flag("--help", "prints this help, or that of the command before it");
+
+/// Option of the server.
+pub(super) const VERSION: CommandOption =
+    CommandOption::flag("--version", "prints the name and the version of the server");
+
+/// Options that several commands share, and those of every server. The general help describes them, so the usage of a command does not
+/// mention them.
+pub(super) const SHARED: &[CommandOption] = &[
+    ANSWER,
+    #[cfg(feature = "workbench")]
+    JSON,
+    HELP,
+    VERSION,
+];
+
 /// Command of the command line.
 pub(super) struct Command {
-    /// Name and arguments, as `help` shows them: `call TOOL [NAME=VALUE …]`. Optional arguments are in brackets, after the others.
-    pub(super) usage: &'static str,
+    pub(super) name: &'static str,
+    /// Placeholders of the words after the name, such as `TOOL [NAME=VALUE …]`. Optional words are in brackets, after the others.
+    arguments: &'static str,
     pub(super) about: &'static str,
-    /// Options that may stand anywhere after the name, beside those that the command parses.
-    pub(super) options: &'static [CommandOption],
-    /// Usages of the options that the command parses, such as `--url URL`. They may have the names of options that the author has declared.
-    pub(super) parsed: &'static [&'static str],
-    pub(super) run: fn(Builder, CommandWords) -> Result<(), CommandError>,
+    options: &'static [CommandOption],
+    /// Options of the server, which the command passes on to a server that it starts.
+    passed: &'static [CommandOption],
+    /// Placeholder of the words after `--`, such as `[-- ARGUMENTS]`, or an empty text if the command takes none.
+    rest: &'static str,
+    has_json: bool,
+    pub(super) run: CommandRun,
 }
 
-/// Option that several commands share.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum CommandOption {
-    /// `--answer KEY=JSON`: a handler may ask a question while the command runs.
-    Answer,
-    /// `--json`: the command prints the result of the server as JSON (feature `workbench`).
-    Json,
-}
-
-/// Options that several commands share, as `help` shows them.
-#[cfg(feature = "workbench")]
-pub(super) const SHARED: [(&str, &str); 2] =
-    [questions::OPTION, ("--json", "after a command: prints the result as JSON")];
-#[cfg(not(feature = "workbench"))]
-pub(super) const SHARED: [(&str, &str); 1] = [questions::OPTION];
-
-#[cfg(feature = "workbench")]
-impl CommandOption {
-    /// Returns the usage of the option.
-    pub(super) fn usage(self) -> &'static str {
-        match self {
-            Self::Answer => SHARED[0].0,
-            Self::Json => SHARED[1].0,
-        }
-    }
-}
+/// Function that runs a command.
+pub(super) type CommandRun = fn(Builder, CommandWords) -> Result<(), CommandError>;
 
 /// Words after the name of a command.
 pub(super) struct CommandWords {
-    /// At least as many words as the usage requires, and none if the usage has none.
+    /// Words that are no option: as many as the placeholders require and allow.
     pub(super) words: Vec<String>,
-    pub(super) answers: QuestionAnswers,
+    pub(super) options: OptionValues,
+    /// Words after `--`.
+    pub(super) rest: Vec<String>,
     /// Whether the output is JSON.
     pub(super) json: bool,
     /// Destination of the output, determined before the command redirects stdout.
@@ -73,168 +85,149 @@ pub(super) struct CommandWords {
 }
 
 impl Command {
-    pub(super) fn name(&self) -> &'static str {
-        self.usage.split(' ').next().unwrap_or_default()
+    pub(super) const fn new(
+        name: &'static str,
+        arguments: &'static str,
+        about: &'static str,
+        run: CommandRun,
+    ) -> Self {
+        Self { name, arguments, about, options: &[], passed: &[], rest: "", has_json: false, run }
     }
 
-    /// Returns the placeholder in the usage for the word at index `at` after the name of the command, such as `TOOL`. Options do not count. For
-    /// further words, a repeatable `NAME=VALUE` is returned.
+    pub(super) const fn options(mut self, options: &'static [CommandOption]) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Declares that the command prints JSON with `--json`. Without the feature `workbench`, it has no such option.
+    pub(super) const fn json(mut self) -> Self {
+        self.has_json = cfg!(feature = "workbench");
+        self
+    }
+
+    /// Declares options of the server, which the command passes on.
+    #[cfg(feature = "workbench")]
+    pub(super) const fn passes(mut self, options: &'static [CommandOption]) -> Self {
+        self.passed = options;
+        self
+    }
+
+    /// Declares that the command takes words after `--`.
+    #[cfg(feature = "workbench")]
+    pub(super) const fn rest(mut self, placeholder: &'static str) -> Self {
+        self.rest = placeholder;
+        self
+    }
+
+    /// Returns all options that may follow the name of the command.
+    pub(super) fn all_options(&self) -> Vec<&'static CommandOption> {
+        let mut all: Vec<_> = self.options.iter().chain(self.passed).collect();
+        all.extend(self.has_json.then_some(&JSON));
+        all.push(&HELP);
+        all
+    }
+
+    /// Returns the name and the placeholders of all words that may follow it.
+    pub(super) fn usage(&self) -> String {
+        let is_shared = |name| SHARED.iter().any(|option| option.name == name);
+        let options = match self.options.iter().all(|option| is_shared(option.name)) {
+            true => "",
+            false => "[OPTIONS]",
+        };
+        let mut parts = vec![self.name, self.arguments, options, self.rest];
+        parts.retain(|part| !part.is_empty());
+        parts.join(" ")
+    }
+
+    /// Returns the placeholder for the word at index `at` after the name of the command, such as `TOOL`. For further words, a repeatable
+    /// `NAME=VALUE` is returned.
     #[cfg(feature = "workbench")]
     pub(super) fn place(&self, at: usize) -> Option<&'static str> {
-        let words = self.usage.split(' ').skip(1);
-        let mut words = words
-            .take_while(|word| !word.trim_start_matches('[').starts_with("--"))
-            .map(|word| word.trim_matches(['[', ']']))
-            .filter(|word| !word.starts_with('…'));
+        let words = self.arguments.split_whitespace().map(|word| word.trim_matches(['[', ']']));
+        let mut words = words.filter(|word| *word != "…");
         words.clone().nth(at).or_else(|| words.find(|word| *word == "NAME=VALUE"))
     }
 
-    /// Takes the shared options out of the words, and compares the number of the others with the usage. Optional words are parsed by the command.
+    /// Reads the words after the name of the command. `own` are the options that the author of the server has declared.
     ///
     /// # Errors
-    /// Fails if an answer has a wrong form, if words are missing, or if the command takes fewer words.
-    pub(super) fn read(&self, mut words: Vec<String>) -> Result<CommandWords, CommandError> {
-        let takes = |option| self.options.contains(&option);
-        let json = takes(CommandOption::Json) && take_json(&mut words)?;
-        let answers = match takes(CommandOption::Answer) {
-            true => QuestionAnswers::take(&mut words)?,
-            false => QuestionAnswers::default(),
-        };
-        let all: Vec<&str> = self.usage.split(' ').skip(1).collect();
-        let required = all.iter().take_while(|word| !word.starts_with('[')).count();
-        let name = self.name();
-        let problem = match words.len() {
-            count if count < required => {
-                let see =
-                    if matches!(all.first(), Some(&"CLIENT" | &"SHELL")) { "help" } else { "list" };
-                format!("`{name}` needs an argument: `{}`; see `{see}`", self.usage)
-            }
-            1.. if all.is_empty() => format!("`{name}` takes no argument; see `help`"),
-            2.. if all.len() == 1 && required == 1 => {
-                format!("`{name}` takes one argument; see `help`")
-            }
-            _ => return Ok(CommandWords { words, answers, json, screen: of_stdout() }),
-        };
-        Err(CommandError::usage(problem))
-    }
-}
-
-/// Returns the name of an option in its usage, or in a word such as `--url=URL`.
-#[cfg(feature = "workbench")]
-pub(super) fn name_of(usage: &str) -> &str {
-    usage.split([' ', '=']).next().unwrap_or(usage)
-}
-
-/// Returns the names of all options, separated by commas.
-#[cfg(feature = "workbench")]
-pub(super) fn names_of(usages: &[&'static str]) -> String {
-    usages.iter().map(|usage| name_of(usage)).collect::<Vec<_>>().join(", ")
-}
-
-/// Whether the usage of an option has a value that cannot be left out.
-#[cfg(feature = "workbench")]
-pub(super) fn takes_value(usage: &str) -> bool {
-    usage.split_once(' ').is_some_and(|(_, value)| !value.starts_with('['))
-}
-
-/// Options that a command parses.
-#[cfg(feature = "workbench")]
-pub(super) struct CommandOptions {
-    pub(super) command: &'static str,
-    /// Usage of each option, such as `--url URL`.
-    pub(super) usages: &'static [&'static str],
-    /// Advice for a word that is no option, or an empty text.
-    pub(super) advice: &'static str,
-}
-
-/// Values of the options of a command.
-#[cfg(feature = "workbench")]
-#[derive(Debug)]
-pub(super) struct CommandValues(BTreeMap<&'static str, String>);
-
-#[cfg(feature = "workbench")]
-impl CommandOptions {
-    /// Reads the words after the name of the command.
-    ///
-    /// # Errors
-    /// Fails if a word is no option, if a value is missing or given to a flag, or if an option is given twice.
+    /// Fails if a word is no option, if the value of an option is missing or given to a flag, if an option is given twice, or if the number
+    /// of the other words does not fit.
     pub(super) fn read(
         &self,
-        words: impl IntoIterator<Item = String>,
-    ) -> Result<CommandValues, CommandError> {
-        let mut values = BTreeMap::new();
-        let mut words = words.into_iter();
-        while let Some(word) = words.next() {
-            let (name, value) = match word.split_once('=') {
-                Some((name, value)) => (name, Some(value.to_owned())),
-                None => (&*word, None),
-            };
-            let mut usages = self.usages.iter();
-            let Some(usage) = usages.find(|usage| name_of(usage) == name) else {
-                return Err(CommandError::usage(format!(
-                    "`{}` has no option `{name}`; it has {}{}",
-                    self.command,
-                    names_of(self.usages),
-                    self.advice
-                )));
-            };
-            let option = name_of(usage);
-            let value = match (takes_value(usage), value) {
-                (true, value) => value.or_else(|| words.next()),
-                (false, None) => Some(String::new()),
-                (false, Some(_)) => {
-                    return Err(CommandError::usage(format!(
-                        "`{option}` takes no value: leave it out, or write `{option}` alone"
-                    )));
+        parser: &mut Parser,
+        own: &dyn OwnOptions,
+    ) -> Result<CommandWords, CommandError> {
+        let mut read = CommandWords::new(Vec::new(), false);
+        let options = self.all_options();
+        while let Some(word) = next(parser)? {
+            match word {
+                GivenWord::Text(word) => read.words.push(word),
+                GivenWord::Option(name) => {
+                    let option = options.iter().find(|option| option.name == name);
+                    let option = option.ok_or_else(|| self.unknown_option(&name, own))?;
+                    read.options.add(option, option.value_or_word(parser)?)?;
                 }
-            };
-            let Some(value) = value else {
-                return Err(CommandError::usage(format!("`{option}` needs a value: `{option}=…`")));
-            };
-            if values.insert(option, value).is_some() {
-                return Err(CommandError::usage(format!("`{option}` is given twice")));
             }
         }
-        Ok(CommandValues(values))
+        let after = if self.rest.is_empty() { &mut read.words } else { &mut read.rest };
+        after.append(&mut rest(parser)?);
+        read.json = read.options.has(&JSON);
+        self.check_count(&read.words)?;
+        Ok(read)
+    }
+
+    fn unknown_option(&self, given: &str, own: &dyn OwnOptions) -> CommandError {
+        if let Some(error) = missing(given) {
+            return error;
+        }
+        if let Some(problem) = own.misplaced(given, self.name) {
+            return CommandError::usage(problem);
+        }
+        let names: Vec<_> = self.all_options().iter().map(|option| option.name).collect();
+        let hint = match nearest(given, names.iter().copied()) {
+            _ if http::find(given).is_some() => {
+                "; options of HTTP go without a command: see `help`".to_owned()
+            }
+            Some(near) => format!("; did you mean `{near}`?"),
+            None => {
+                let rest = if self.rest.is_empty() { "" } else { "; other words follow `--`" };
+                format!("; it has {}{rest}", names.join(", "))
+            }
+        };
+        CommandError::usage(format!("`{}` has no option `{given}`{hint}", self.name))
+    }
+
+    /// Compares the number of words that are no option with the placeholders.
+    fn check_count(&self, words: &[String]) -> Result<(), CommandError> {
+        let places = self.arguments.split(' ').filter(|place| !place.is_empty());
+        let places: Vec<&str> = places.collect();
+        let required = places.iter().take_while(|word| !word.starts_with('[')).count();
+        let has_further = places.last() == Some(&"…]");
+        let name = self.name;
+        let problem = match words.get(places.len()) {
+            Some(word) if !has_further => {
+                let count = if places.is_empty() { "no" } else { "one" };
+                format!("takes {count} argument, and not `{word}`")
+            }
+            None if words.len() < required => "needs an argument".to_owned(),
+            _ => return Ok(()),
+        };
+        let see = match places.first() {
+            Some(&("TOOL" | "URI" | "PROMPT" | "ITEM")) => "list",
+            _ => "help",
+        };
+        let usage = self.usage();
+        Err(CommandError::usage(format!("`{name}` {problem}: `{usage}`; see `{see}`")))
     }
 }
 
-#[cfg(feature = "workbench")]
-impl CommandValues {
-    /// Returns the value of an option. The value of a flag is empty.
-    pub(super) fn take(&mut self, option: &str) -> Option<String> {
-        self.0.remove(option)
+impl CommandWords {
+    /// Creates the words of a command without options.
+    pub(super) fn new(words: Vec<String>, json: bool) -> Self {
+        let (options, rest) = (OptionValues::default(), Vec::new());
+        Self { words, options, rest, json, screen: of_stdout() }
     }
-}
-
-/// Removes `--json` from the words. Returns whether it was there.
-#[cfg(feature = "workbench")]
-fn take_json(words: &mut Vec<String>) -> Result<bool, CommandError> {
-    let count = words.len();
-    // Words after `--` belong to the server.
-    let mut is_own = true;
-    words.retain(|word| {
-        is_own &= word != "--";
-        !is_own || word != "--json"
-    });
-    Ok(words.len() < count)
-}
-
-/// Fails if `--json` is among the words, because this build prints text only.
-#[cfg(not(feature = "workbench"))]
-fn take_json(words: &mut [String]) -> Result<bool, CommandError> {
-    match words.iter().any(|word| word == "--json") {
-        true => Err(without_feature("--json", "workbench")),
-        false => Ok(false),
-    }
-}
-
-/// Returns the error for a command or an option of a feature that this build lacks.
-#[cfg(not(all(feature = "workbench", feature = "playground")))]
-pub(super) fn without_feature(given: &str, feature: &str) -> CommandError {
-    CommandError::usage(format!(
-        "`{given}` needs the feature `{feature}` of mcp-runtime: run `cargo run --features mcp-runtime/{feature} -- …`"
-    ))
 }
 
 /// Future of a command that needs the server.
@@ -266,24 +259,88 @@ pub(super) fn print(text: &str) {
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
-#[cfg(all(test, not(feature = "workbench")))]
+#[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{GivenValues, HelpSection};
+
+    const TARGET: CommandOption = CommandOption::valued("--target", "TARGET", "target of the walk");
+    const STEP: CommandOption = CommandOption::valued("--step", "STEP", "a step").repeatable();
+    const FAST: CommandOption = CommandOption::flag("--fast", "runs");
+
+    fn walk() -> Command {
+        Command::new("walk", "FROM [TO]", "walks", |_, _| Ok(())).options(&[TARGET, STEP, FAST])
+    }
+
+    fn read(words: &str) -> Result<CommandWords, String> {
+        let own = crate::server!(crate = crate, group = "command line").declared_config().options();
+        let mut parser = Parser::from_args(words.split_whitespace());
+        walk().read(&mut parser, &*own).map_err(|error| error.text)
+    }
 
     #[test]
-    fn without_the_feature_workbench_the_error_names_the_command_to_run() {
-        let list = Command {
-            usage: "list",
-            about: "",
-            options: &[CommandOption::Json],
-            parsed: &[],
-            run: |_, _| Ok(()),
+    fn options_may_stand_before_between_and_after_the_arguments() {
+        let read = read("--step=1 here --target there --step 2 --fast far").expect("fitting words");
+        assert_eq!(read.words, ["here", "far"]);
+        assert_eq!(read.options.all(&STEP).collect::<Vec<_>>(), ["1", "2"]);
+        assert!(read.options.has(&FAST));
+        assert_eq!(read.options.all(&TARGET).collect::<Vec<_>>(), ["there"]);
+    }
+
+    #[test]
+    fn wrong_words_are_named() {
+        for (words, problem) in [
+            ("", "`walk` needs an argument: `walk FROM [TO] [OPTIONS]`; see `help`"),
+            ("a --fats", "`walk` has no option `--fats`; did you mean `--fast`?"),
+            ("a -x", "`walk` has no option `-x`; it has --target, --step, --fast, --help"),
+            ("a --fast=b", "`--fast` takes no value: write `--fast` alone"),
+            ("a --target", "`--target` needs a value, as in `--target TARGET`"),
+            ("a --target b --target=c", "`--target` is given twice"),
+        ] {
+            assert_eq!(read(words).err().as_deref(), Some(problem));
+        }
+    }
+
+    /// Options of an author who has declared every name.
+    struct EveryName;
+
+    impl OwnOptions for EveryName {
+        fn names(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn knows(&self, _: &str) -> bool {
+            true
+        }
+
+        fn take(&mut self, _: &str, _: &mut Parser) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn take_all(&mut self, _: &mut Parser) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn misplaced(&self, option: &str, command: &str) -> Option<String> {
+            Some(format!("`{option}` goes before `{command}`"))
+        }
+
+        fn help(&self) -> Vec<HelpSection> {
+            Vec::new()
+        }
+
+        fn into_given(self: Box<Self>) -> GivenValues {
+            GivenValues::new()
+        }
+    }
+
+    #[test]
+    fn an_option_of_a_command_may_have_the_name_of_a_field() {
+        let read = |words: &str| {
+            let mut parser = Parser::from_args(words.split_whitespace());
+            walk().read(&mut parser, &EveryName).map(|read| read.words).map_err(|error| error.text)
         };
-        let error = list.read(vec!["--json".to_owned()]).map(|_| ()).expect_err("no JSON");
-        assert_eq!(
-            error.text,
-            "`--json` needs the feature `workbench` of mcp-runtime: run `cargo run --features mcp-runtime/workbench -- …`"
-        );
-        assert!(list.read(Vec::new()).is_ok());
+        assert_eq!(read("a --target b"), Ok(vec!["a".to_owned()]));
+        assert_eq!(read("a --root b"), Err("`--root` goes before `walk`".to_owned()));
     }
 }

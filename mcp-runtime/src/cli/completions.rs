@@ -7,19 +7,16 @@ use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_workbench::{ClientApp, Shell, Suggestion};
 
 use super::{
-    command::{Command, CommandWords, SHARED, apart, name_of, print, takes_value},
+    command::{Command, CommandWords, HELP, VERSION, apart, print},
     exit::CommandError,
     http,
-    suggestions::{ItemPlace, ItemWord},
+    option::CommandOption,
+    suggestions::{ItemPlace, ItemWord, SuggestionDeadline},
 };
 use crate::{
     builder::Builder,
     config::{ConfigFieldView, GivenValues},
 };
-
-/// Options of every server.
-const GENERAL: [(&str, &str); 2] =
-    [("--help", "prints the help"), ("--version", "prints the name and the version of the server")];
 
 /// Prints the script for a shell, or the suggestions for the words after `--`, the last of which is at the cursor.
 pub(super) fn run(
@@ -27,22 +24,13 @@ pub(super) fn run(
     mut builder: Builder,
     given: CommandWords,
 ) -> Result<(), CommandError> {
-    let mut words = given.words.into_iter();
-    let name = words.next().unwrap_or_default();
+    let name = given.words.into_iter().next().unwrap_or_default();
     let shell = Shell::named(&name).ok_or_else(|| unknown_shell(&name))?;
-    match words.next() {
-        None => {
-            print(&shell.script(&program(&builder)?));
-            return Ok(());
-        }
-        Some(end) if end == "--" => {}
-        Some(word) => {
-            return Err(CommandError::usage(format!(
-                "`completions` takes one argument, and not `{word}`; the words that a shell completes follow `--`"
-            )));
-        }
+    if given.rest.is_empty() {
+        print(&shell.script(&program(&builder)?));
+        return Ok(());
     }
-    let words = shell.words(words.collect());
+    let words = shell.words(given.rest);
     let (word, before) = words.split_last().map_or(("", &[][..]), |(word, all)| (word, all));
     let config = builder.declared_config();
     let mut own = GivenOptions { fields: config.fields(), given: GivenValues::new() };
@@ -55,9 +43,16 @@ pub(super) fn run(
         fitting.filter_map(|suggestion| shell.line(&suggestion)).collect()
     };
     match place {
-        Place::Item(item) => apart(Box::new(|_| {
-            Box::pin(async move { Ok(wanted(item.suggestions(builder).await).into()) })
-        })),
+        Place::Item(item) => {
+            let deadline = SuggestionDeadline::start();
+            apart(Box::new(|_| {
+                Box::pin(async move {
+                    let found = item.suggestions(builder).await;
+                    deadline.meet().await;
+                    Ok(wanted(found).into())
+                })
+            }))
+        }
         _ => {
             print(&wanted(fixed));
             Ok(())
@@ -101,8 +96,11 @@ struct GivenOptions {
 }
 
 impl GivenOptions {
-    fn usages(&self) -> impl Iterator<Item = String> {
-        self.fields.iter().map(|view| view.field.usage())
+    /// Whether a word after this option is its value. Returns `None` for an option that the author has not declared.
+    fn needs_value(&self, option: &str) -> Option<bool> {
+        let name = option.strip_prefix("--")?;
+        let view = self.fields.iter().find(|view| view.field.option == name)?;
+        Some(!view.is_flag())
     }
 
     /// Stores the value of an option, without checks. Other options are ignored.
@@ -123,7 +121,7 @@ enum Place<'a> {
     /// Option of the server.
     ServerOption,
     /// Option of a command, with the names of the options before the cursor.
-    CommandOption(&'static Command, Vec<&'a str>),
+    OptionOf(&'static Command, Vec<&'a str>),
     Client,
     Shell,
     Item(ItemPlace<'a>),
@@ -142,7 +140,7 @@ impl<'a> Place<'a> {
         let (mut is_http, mut has_address) = (false, false);
         while let Some(text) = words.next() {
             if !text.starts_with('-') {
-                if let Some(command) = commands.iter().find(|command| command.name() == text) {
+                if let Some(command) = commands.iter().find(|command| command.name == text) {
                     return Self::in_command(command, words.as_slice(), word);
                 }
                 if !is_http || has_address {
@@ -156,10 +154,9 @@ impl<'a> Place<'a> {
                 None => (&**text, None),
             };
             is_http |= option == "--http";
-            let usages = http::OPTIONS.iter().map(|option| (*option.0).to_owned());
-            let usage = usages.chain(own.usages()).find(|usage| name_of(usage) == option);
-            let value = match usage {
-                Some(usage) if value.is_none() && takes_value(&usage) => match words.next() {
+            let of_http = http::find(option).map(CommandOption::needs_value);
+            let value = match of_http.or_else(|| own.needs_value(option)) {
+                Some(true) if value.is_none() => match words.next() {
                     Some(value) => Some(value.clone()),
                     None => return Self::File,
                 },
@@ -187,9 +184,10 @@ impl<'a> Place<'a> {
                 places.push(&**text);
                 continue;
             }
-            given.push(name_of(text));
-            let mut usages = usages(command);
-            let has_value = usages.any(|usage| name_of(usage) == &**text && takes_value(usage));
+            given.push(text.split('=').next().unwrap_or(text));
+            let options = command.all_options();
+            let has_value =
+                options.iter().any(|option| option.name == text && option.needs_value());
             if has_value && words.next().is_none() {
                 return Self::File;
             }
@@ -197,19 +195,21 @@ impl<'a> Place<'a> {
         if word.starts_with('-') {
             return match word.contains('=') {
                 true => Self::File,
-                false => Self::CommandOption(command, given),
+                false => Self::OptionOf(command, given),
             };
         }
         let item = |kind| Self::Item(ItemPlace { kind, before: places.clone(), word });
-        match (command.place(places.len()), command.name()) {
-            (None, _) => Self::CommandOption(command, given),
+        match (command.place(places.len()), command.name) {
+            (None, _) => Self::OptionOf(command, given),
             (Some("CLIENT"), _) => Self::Client,
             (Some("SHELL"), _) => Self::Shell,
+            (Some("COMMAND"), _) => Self::Command,
             (Some("TOOL"), _) => item(ItemWord::Tool),
             (Some("URI"), _) => item(ItemWord::Resource),
             (Some("PROMPT"), _) => item(ItemWord::Prompt),
             (Some("ITEM"), _) => item(ItemWord::Completable),
             (Some("ARGUMENT"), _) => item(ItemWord::Argument),
+            (Some("TEXT"), _) => item(ItemWord::Text),
             (Some("NAME=VALUE"), "call") => item(ItemWord::ToolArgument),
             (Some("NAME=VALUE"), _) => item(ItemWord::TextArgument),
             _ => Self::File,
@@ -223,48 +223,33 @@ impl<'a> Place<'a> {
         commands: &'static [Command],
         own: impl Iterator<Item = (String, String)>,
     ) -> Vec<Suggestion> {
-        let suggestion = |(usage, about): (&str, &str)| Suggestion::new(name_of(usage), about);
+        let described =
+            |option: &CommandOption| Suggestion::new(option.name, &option.description());
         match self {
             Self::File | Self::Item(_) => Vec::new(),
             Self::Command => {
-                let all = commands.iter().map(|command| (command.name(), command.about));
-                all.map(suggestion).collect()
+                let all = commands.iter();
+                all.map(|command| Suggestion::new(command.name, command.about)).collect()
             }
             Self::ServerOption => {
-                let all = http::OPTIONS.iter().copied().chain(GENERAL).map(suggestion);
-                let own = own.map(|(usage, about)| suggestion((&usage, &about)));
-                own.chain(all).collect()
+                let own = own.map(|(usage, about)| {
+                    Suggestion::new(usage.split(' ').next().unwrap_or_default(), &about)
+                });
+                own.chain(http::OPTIONS.iter().chain([&HELP, &VERSION]).map(described)).collect()
             }
-            Self::CommandOption(command, given) => {
-                // `--answer` may be repeated.
-                let is_free = |usage: &&str| {
-                    let name = name_of(usage);
-                    name == "--answer" || !given.contains(&name)
-                };
-                let free = usages(command).filter(is_free);
-                free.map(|usage| suggestion((usage, about(usage)))).collect()
+            Self::OptionOf(command, given) => {
+                let all = command.all_options().into_iter();
+                let free =
+                    all.filter(|option| option.is_repeatable || !given.contains(&option.name));
+                free.map(described).collect()
             }
             Self::Client => {
                 let all = ClientApp::ALL.into_iter();
-                all.map(|client| suggestion((client.name(), client.title()))).collect()
+                all.map(|client| Suggestion::new(client.name(), client.title())).collect()
             }
             Self::Shell => {
-                Shell::ALL.into_iter().map(|shell| suggestion((shell.name(), ""))).collect()
+                Shell::ALL.into_iter().map(|shell| Suggestion::new(shell.name(), "")).collect()
             }
         }
     }
-}
-
-/// Returns the usages of all options that may stand after a command.
-fn usages(command: &'static Command) -> impl Iterator<Item = &'static str> {
-    let shared = command.options.iter().map(|option| option.usage());
-    let of_http = http::OPTIONS.iter().filter(|_| command.usage.contains("[OPTIONS]"));
-    let of_http = of_http.map(|option| option.0).filter(|usage| name_of(usage) != "--http");
-    command.parsed.iter().copied().chain(shared).chain(of_http)
-}
-
-/// Returns the description of an option that several commands share, or an empty text for other options.
-fn about(usage: &str) -> &'static str {
-    let all = http::OPTIONS.iter().copied().chain(SHARED);
-    all.into_iter().find(|option| option.0 == usage).map_or("", |option| option.1)
 }

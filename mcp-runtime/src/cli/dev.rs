@@ -4,10 +4,10 @@ use std::{env, path::PathBuf, pin::pin};
 
 use mcp_runtime_dev::{DevError, Launch, Project};
 
+#[cfg(feature = "http")]
+use super::option::OptionValues;
 use super::{
-    command::{CommandWords, names_of},
-    exit::CommandError,
-    http,
+    command::CommandWords, exit::CommandError, http, option::CommandOption, screen::say,
     settings::EntryOptions,
 };
 use crate::{
@@ -15,10 +15,27 @@ use crate::{
     transport::{block_on, stdio::StdioGuard},
 };
 
-pub(super) const OPTIONS: &[&str] = &["--features FEATURES", "--http [ADDR]"];
+pub(super) const OPTIONS: &[CommandOption] = &[
+    FEATURES,
+    #[cfg(feature = "http")]
+    http::HTTP,
+];
+
+/// Options of a server over HTTP, without `--http`.
+pub(super) const PASSED: &[CommandOption] = match http::OPTIONS {
+    [_, others @ ..] => others,
+    [] => &[],
+};
+
+const FEATURES: CommandOption = CommandOption::valued(
+    "--features",
+    "FEATURES",
+    "features of the package, with commas between them",
+)
+.repeatable();
 
 /// Features of this build. The next builds need the same features.
-const FEATURES: [(&str, bool); 12] = [
+const BUILT: [(&str, bool); 12] = [
     ("auth", cfg!(feature = "auth")),
     ("axum", cfg!(feature = "axum")),
     ("client-log", cfg!(feature = "client-log")),
@@ -50,7 +67,7 @@ struct DevWords {
 /// # Errors
 /// Fails if a word is wrong, if cargo has not started this program, or if the sources cannot be watched.
 pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let words = DevWords::read(given.words)?;
+    let words = DevWords::read(given)?;
     let entry = EntryOptions::of(&builder)?;
     let (name, mut launch) = (builder.identity.name.to_string(), Launch::default());
     drop(builder);
@@ -78,7 +95,7 @@ fn project(words: &DevWords) -> Result<Project, CommandError> {
     let program = env::current_exe().map_err(|why| {
         CommandError::failure(format_args!("the path of this program is unknown: {why}"))
     })?;
-    let own = FEATURES.iter().filter(|(_, is_on)| *is_on);
+    let own = BUILT.iter().filter(|(_, is_on)| *is_on);
     let own = own.map(|(name, _)| format!("mcp-runtime/{name}"));
     let features = own.chain(words.features.iter().cloned()).collect();
     Project::new(&program, &folder, features).map_err(CommandError::failure)
@@ -92,9 +109,9 @@ async fn serve_stdio(
 ) -> Result<(), DevError> {
     let (_guard, input, output) = StdioGuard::install()?;
     if input.is_terminal() {
-        eprintln!(
-            "dev: {name} waits for a client on stdin; configure the client with the command `cargo run -q --features mcp-runtime/workbench -- dev`, or serve over HTTP with `dev --http`"
-        );
+        say(format_args!(
+            "note: {name} waits for a client on stdin; configure the client with the command `cargo run -q --features mcp-runtime/workbench -- dev`, or serve over HTTP with `dev --http`\n"
+        ));
     }
     launch.args.extend(words.args.into_iter().map(Into::into));
     mcp_runtime_dev::serve_stdio(project, launch, input, output).await
@@ -119,89 +136,56 @@ async fn serve_http(
 
 #[cfg(not(feature = "http"))]
 async fn serve_http(_: &str, _: Project, _: Launch, _: DevWords) -> Result<(), DevError> {
-    // `DevWords::read` refuses `--http`.
+    // This build has no option `--http`.
     Ok(())
 }
 
 impl DevWords {
-    fn read(words: Vec<String>) -> Result<Self, CommandError> {
-        let mut read = Self::default();
-        let mut words = words.into_iter().peekable();
-        while let Some(word) = words.next() {
-            let (option, given) = match word.split_once('=') {
-                Some((option, given)) => (option, Some(given.to_owned())),
-                None => (&*word, None),
-            };
-            match (option, http_option(option)) {
-                ("--", _) => {
-                    read.args.extend(words);
-                    break;
-                }
-                ("--http", _) => {
-                    read.is_http = true;
-                    read.address = given.or_else(|| words.next_if(|word| !word.starts_with('-')));
-                }
-                ("--features", _) => {
-                    let features = given.or_else(|| words.next()).ok_or_else(|| {
-                        CommandError::usage("`--features` needs a value: `--features=…`")
-                    })?;
-                    let features = features.split([',', ' ']).filter(|name| !name.is_empty());
-                    read.features.extend(features.map(str::to_owned));
-                }
-                (_, Some(usage)) => {
-                    let has_value = usage.contains(' ') && given.is_none();
-                    read.args.push(word);
-                    read.args.extend(words.next_if(|_| has_value));
-                }
-                _ => {
-                    return Err(CommandError::usage(format!(
-                        "`dev` has no option `{word}`; it has {} and the options of `--http`; other arguments of the server follow `--`",
-                        names_of(OPTIONS)
-                    )));
-                }
-            }
-        }
-        read.check()?;
+    fn read(given: CommandWords) -> Result<Self, CommandError> {
+        let features = given.options.all(&FEATURES).flat_map(|names| names.split([',', ' ']));
+        let features = features.filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let args = given.options.words(PASSED).chain(given.rest).collect();
+        let read = Self { features, args, ..Self::default() };
+        #[cfg(feature = "http")]
+        let read = read.over_http(given.options)?;
         Ok(read)
     }
 
-    /// Fails if a word has no meaning without HTTP, or no meaning to a server that was built without it.
-    fn check(&self) -> Result<(), CommandError> {
-        #[cfg(feature = "http")]
-        if let Some(problem) =
-            self.address.as_deref().and_then(crate::transport::http::address_problem)
-        {
+    /// Reads the options of a server over HTTP.
+    ///
+    /// # Errors
+    /// Fails if the address is wrong, or if an option has no meaning without `--http`.
+    #[cfg(feature = "http")]
+    fn over_http(mut self, mut options: OptionValues) -> Result<Self, CommandError> {
+        use crate::transport::http::address_problem;
+
+        self.is_http = options.has(&http::HTTP);
+        self.address = options.take(&http::HTTP).filter(|address| !address.is_empty());
+        if let Some(problem) = self.address.as_deref().and_then(address_problem) {
             return Err(CommandError::usage(format!("`dev --http`: {problem}")));
         }
-        if self.is_http && cfg!(not(feature = "http")) {
-            return Err(CommandError::usage(
-                "`dev --http`: this server was built without HTTP: run `cargo run --features mcp-runtime/workbench,mcp-runtime/http -- dev --http`",
-            ));
-        }
-        let stray = self.args.iter().find(|word| http_option(word).is_some());
-        match stray {
-            Some(word) if !self.is_http => Err(CommandError::usage(format!(
-                "`{word}` requires `--http`: `dev --http {word} …`"
+        match PASSED.iter().find(|option| options.has(option)) {
+            Some(stray) if !self.is_http => Err(CommandError::usage(format!(
+                "`{0}` requires `--http`: `dev --http {0} …`",
+                stray.name
             ))),
-            _ => Ok(()),
+            _ => Ok(self),
         }
     }
-}
-
-/// Returns the usage of an option of a server over HTTP.
-fn http_option(word: &str) -> Option<&'static str> {
-    let name = word.split('=').next();
-    let mut usages = http::OPTIONS.iter().map(|(usage, _)| *usage);
-    usages.find(|usage| usage.split(' ').next() == name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::command::Command;
 
     fn read(words: &str) -> Result<DevWords, String> {
-        let words = words.split(' ').filter(|word| !word.is_empty()).map(str::to_owned);
-        DevWords::read(words.collect()).map_err(|error| error.text)
+        let command =
+            Command::new("dev", "", "", run).options(OPTIONS).passes(PASSED).rest("[-- ARGUMENTS]");
+        let own = crate::server!(crate = crate, group = "command line").declared_config().options();
+        let mut parser = lexopt::Parser::from_args(words.split_whitespace());
+        let read = command.read(&mut parser, &*own).and_then(DevWords::read);
+        read.map_err(|error| error.text)
     }
 
     #[test]
@@ -212,17 +196,17 @@ mod tests {
         let args = texts(&["--verbose", "x"]);
         let expected = DevWords { features, args, ..DevWords::default() };
         assert_eq!(read("--features a,b --features=c -- --verbose x"), Ok(expected));
-        let error = read("--fast").expect_err("no option");
-        assert!(error.starts_with("`dev` has no option `--fast`"), "{error}");
-        assert!(read("--path /x").expect_err("no HTTP").contains("requires `--http`"));
     }
 
     #[cfg(feature = "http")]
     #[test]
     fn options_of_http_reach_the_server() {
-        let read = read("--http 8000 --path /x --legacy-sse --drain=1s").expect("known options");
-        assert_eq!((read.is_http, read.address.as_deref()), (true, Some("8000")));
-        assert_eq!(read.args, ["--path", "/x", "--legacy-sse", "--drain=1s"]);
+        let words = "--http 8000 --path /x --legacy-sse --drain=1s -- x";
+        let read_words = read(words).expect("known options");
+        assert_eq!((read_words.is_http, read_words.address.as_deref()), (true, Some("8000")));
+        assert_eq!(read_words.args, ["--path=/x", "--legacy-sse", "--drain=1s", "x"]);
+        let stray = read("--path /x").expect_err("no HTTP");
+        assert_eq!(stray, "`--path` requires `--http`: `dev --http --path …`");
     }
 
     #[test]
@@ -235,6 +219,6 @@ mod tests {
             .filter(|name| !["default", "bench"].contains(name))
             .collect();
         names.sort_unstable();
-        assert_eq!(FEATURES.map(|(name, _)| name).to_vec(), names);
+        assert_eq!(BUILT.map(|(name, _)| name).to_vec(), names);
     }
 }

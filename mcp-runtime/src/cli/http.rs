@@ -2,138 +2,117 @@
 
 use lexopt::Parser;
 
-use super::exit::CommandError;
-#[cfg(all(feature = "workbench", feature = "http"))]
+#[cfg(feature = "workbench")]
 use super::ready::announce;
-use crate::builder::Builder;
-#[cfg(feature = "http")]
+use super::{
+    exit::CommandError,
+    option::{CommandOption, OptionValues},
+};
+#[cfg(not(feature = "workbench"))]
+use crate::transport::http::hint as announce;
 use crate::{
+    builder::Builder,
     error::ServeError,
     server::{Network, host_problem, origin_problem, parse_time, path_problem},
     transport::http,
 };
 
-#[cfg(all(feature = "http", not(feature = "workbench")))]
-use http::hint as announce;
+pub(super) const HTTP: CommandOption =
+    CommandOption::valued("--http", "[ADDR]", "serves over HTTP, by default at 127.0.0.1:8000");
+
+const PATH: CommandOption =
+    CommandOption::valued("--path", "PATH", "path of the endpoint, by default /mcp");
+const ALLOW_HOST: CommandOption =
+    CommandOption::valued("--allow-host", "NAME", "also accepts requests for this host")
+        .repeatable();
+const ALLOW_ORIGIN: CommandOption =
+    CommandOption::valued("--allow-origin", "ORIGIN", "accepts requests from pages of this origin")
+        .repeatable();
+const TRUST_PROXY: CommandOption = CommandOption::valued(
+    "--trust-proxy",
+    "NET",
+    "takes client addresses from proxies at this address or in this network",
+)
+.repeatable();
+const DRAIN: CommandOption = CommandOption::valued(
+    "--drain",
+    "TIME",
+    "accepts connections for this time after SIGTERM, such as 5s; by default 0s",
+);
+const LEGACY_SSE: CommandOption = CommandOption::flag(
+    "--legacy-sse",
+    "also serves the HTTP+SSE transport of the oldest revision, at /sse",
+);
+#[cfg(feature = "playground")]
+const PLAYGROUND: CommandOption = CommandOption::flag(
+    "--playground",
+    "also serves a page that tries the server out, at /playground",
+);
+#[cfg(feature = "playground")]
+const ALLOW_REMOTE_PLAYGROUND: CommandOption = CommandOption::flag(
+    "--allow-remote-playground",
+    "serves that page on addresses that other machines reach, too",
+);
+
+/// `--http`, and the options that require it.
+pub(super) const OPTIONS: &[CommandOption] = &[
+    HTTP,
+    PATH,
+    ALLOW_HOST,
+    ALLOW_ORIGIN,
+    TRUST_PROXY,
+    DRAIN,
+    LEGACY_SSE,
+    #[cfg(feature = "playground")]
+    PLAYGROUND,
+    #[cfg(feature = "playground")]
+    ALLOW_REMOTE_PLAYGROUND,
+];
+
+/// Returns the option with this name. The name includes the dashes.
+pub(super) fn find(name: &str) -> Option<&'static CommandOption> {
+    OPTIONS.iter().find(|option| option.name == name)
+}
 
 /// HTTP options given on the command line.
 #[derive(Default)]
 pub(super) struct HttpOptions {
-    /// Whether `--http` was given.
-    wanted: bool,
+    given: OptionValues,
     address: Option<String>,
     /// First of the given options that require `--http`.
-    stray: Option<String>,
+    stray: Option<&'static str>,
     settings: Vec<Setting>,
 }
 
 type Setting = Box<dyn FnOnce(Builder) -> Builder>;
 
-pub(super) static OPTIONS: &[(&str, &str)] = &[
-    ("--http [ADDR]", "serves over HTTP, by default at 127.0.0.1:8000"),
-    ("--path PATH", "path of the endpoint, by default /mcp"),
-    ("--allow-host NAME", "also accepts requests for this host; may be repeated"),
-    ("--allow-origin ORIGIN", "accepts requests from pages of this origin; may be repeated"),
-    (
-        "--trust-proxy NET",
-        "takes client addresses from proxies at this address or in this network; may be repeated",
-    ),
-    ("--drain TIME", "accepts connections for this time after SIGTERM, such as 5s; by default 0s"),
-    ("--legacy-sse", "also serves the HTTP+SSE transport of the oldest revision, at /sse"),
-    #[cfg(feature = "playground")]
-    ("--playground", "also serves a page that tries the server out, at /playground"),
-    #[cfg(feature = "playground")]
-    ("--allow-remote-playground", "serves that page on addresses that other machines reach, too"),
-];
-
-/// Options of the feature `playground`.
-pub(super) const PLAYGROUND: [&str; 2] = ["playground", "allow-remote-playground"];
-
 impl HttpOptions {
-    pub(super) fn knows(option: &str) -> bool {
-        let mut names = OPTIONS.iter().filter_map(|option| option.0.split(' ').next());
-        names.any(|name| name.strip_prefix("--") == Some(option)) || PLAYGROUND.contains(&option)
-    }
-
-    /// Stores a known option and its value.
+    /// Stores an option and its value.
     ///
     /// # Errors
-    /// Fails if the value is missing or wrong.
-    #[cfg(feature = "http")]
-    pub(super) fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), CommandError> {
-        if option == "http" {
-            self.wanted = true;
-            let given = parser.optional_value().map(|text| text.to_string_lossy().into_owned());
-            self.address = given.or_else(|| self.address.take());
+    /// Fails if the value is missing or wrong, or if the option is given twice and may not be repeated.
+    pub(super) fn take(
+        &mut self,
+        option: &'static CommandOption,
+        parser: &mut Parser,
+    ) -> Result<(), CommandError> {
+        let value = option.value(parser)?;
+        self.given.add(option, value.clone())?;
+        if *option == HTTP {
+            self.address = Some(value).filter(|address| !address.is_empty());
             return Ok(());
         }
-        self.stray.get_or_insert_with(|| option.to_owned());
-        if option == "legacy-sse" {
-            self.settings.push(Box::new(|builder| builder.legacy_sse(true)));
-            return Ok(());
-        }
-        if PLAYGROUND.contains(&option) {
-            return self.take_playground(option);
-        }
-        let value = parser.value().map_err(|error| CommandError::usage(error.to_string()))?;
-        let value = value
-            .into_string()
-            .map_err(|text| CommandError::usage(format!("`--{option}`: {text:?} is not UTF-8")))?;
-        let (problem, setting): (_, Setting) = match option {
-            "allow-host" => {
-                (host_problem(&value), Box::new(move |builder| builder.allow_host(&value)))
-            }
-            "allow-origin" => {
-                (origin_problem(&value), Box::new(move |builder| builder.allow_origin(&value)))
-            }
-            "trust-proxy" => {
-                (Network::parse(&value).err(), Box::new(move |builder| builder.trust_proxy(&value)))
-            }
-            "drain" => match parse_time(&value) {
-                Ok(time) => (None, Box::new(move |builder| builder.drain(time))),
-                Err(problem) => (Some(problem), Box::new(|builder| builder)),
-            },
-            _ => (path_problem(&value), Box::new(move |builder| builder.path(value))),
-        };
-        if let Some(problem) = problem {
-            return Err(CommandError::usage(format!("`--{option}`: {problem}")));
-        }
-        self.settings.push(setting);
+        self.stray.get_or_insert(option.name);
+        self.settings.push(
+            setting(option, value)
+                .map_err(|problem| CommandError::usage(format!("`{}`: {problem}", option.name)))?,
+        );
         Ok(())
-    }
-
-    #[cfg(feature = "playground")]
-    fn take_playground(&mut self, option: &str) -> Result<(), CommandError> {
-        self.settings.push(match option {
-            "playground" => Box::new(|builder| builder.playground(true)),
-            _ => Box::new(|builder| builder.allow_remote_playground(true)),
-        });
-        Ok(())
-    }
-
-    #[cfg(all(feature = "http", not(feature = "playground")))]
-    #[expect(clippy::unused_self, reason = "the feature `playground` adds a setting")]
-    fn take_playground(&mut self, option: &str) -> Result<(), CommandError> {
-        Err(super::command::without_feature(&format!("--{option}"), "playground"))
-    }
-
-    /// Reports that the server was built without HTTP.
-    ///
-    /// # Errors
-    /// Always fails.
-    #[cfg(not(feature = "http"))]
-    pub(super) fn take(&mut self, option: &str, _: &mut Parser) -> Result<(), CommandError> {
-        if PLAYGROUND.contains(&option) {
-            return Err(super::command::without_feature(&format!("--{option}"), "playground"));
-        }
-        Err(CommandError::usage(format!(
-            "`--{option}`: this server was built without HTTP: run `cargo add mcp-runtime --features http`, and build it again"
-        )))
     }
 
     /// Takes a separate word as the address of `--http`, as in `--http 8000`. Returns whether the word was taken.
     pub(super) fn take_address(&mut self, word: &str) -> bool {
-        let takes = self.wanted && self.address.is_none();
+        let takes = self.given.has(&HTTP) && self.address.is_none();
         if takes {
             self.address = Some(word.to_owned());
         }
@@ -145,25 +124,49 @@ impl HttpOptions {
     /// # Errors
     /// Fails if the address is wrong, or if `--http` was not given, but an option that requires it was.
     pub(super) fn chosen(self) -> Result<Option<HttpLaunch>, CommandError> {
-        #[cfg(feature = "http")]
         if let Some(problem) = self.address.as_deref().and_then(http::address_problem) {
             return Err(CommandError::usage(format!("`--http`: {problem}")));
         }
         match self.stray {
-            _ if self.wanted => {
+            _ if self.given.has(&HTTP) => {
                 Ok(Some(HttpLaunch { address: self.address, settings: self.settings }))
             }
             Some(option) => {
-                Err(CommandError::usage(format!("`--{option}` requires `--http`; see `help`")))
+                Err(CommandError::usage(format!("`{option}` requires `--http`; see `help`")))
             }
             None => Ok(None),
         }
     }
 }
 
+/// Returns the change of the builder for the value of an option, or the problem of the value.
+fn setting(option: &CommandOption, value: String) -> Result<Setting, String> {
+    let (problem, setting): (_, Setting) = match *option {
+        ALLOW_HOST => (host_problem(&value), Box::new(move |builder| builder.allow_host(&value))),
+        ALLOW_ORIGIN => {
+            (origin_problem(&value), Box::new(move |builder| builder.allow_origin(&value)))
+        }
+        TRUST_PROXY => {
+            (Network::parse(&value).err(), Box::new(move |builder| builder.trust_proxy(&value)))
+        }
+        DRAIN => {
+            let time = parse_time(&value)?;
+            (None, Box::new(move |builder| builder.drain(time)))
+        }
+        LEGACY_SSE => (None, Box::new(|builder| builder.legacy_sse(true))),
+        #[cfg(feature = "playground")]
+        PLAYGROUND => (None, Box::new(|builder| builder.playground(true))),
+        #[cfg(feature = "playground")]
+        ALLOW_REMOTE_PLAYGROUND => {
+            (None, Box::new(|builder| builder.allow_remote_playground(true)))
+        }
+        _ => (path_problem(&value), Box::new(move |builder| builder.path(value))),
+    };
+    problem.map_or(Ok(setting), Err)
+}
+
 /// Address and settings of a server that listens for HTTP.
 pub(super) struct HttpLaunch {
-    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "`take` refuses all"))]
     address: Option<String>,
     settings: Vec<Setting>,
 }
@@ -171,23 +174,14 @@ pub(super) struct HttpLaunch {
 impl HttpLaunch {
     pub(super) fn run(self, builder: Builder) -> Result<(), CommandError> {
         let builder = self.settings.into_iter().fold(builder, |builder, set| set(builder));
-        #[cfg(feature = "http")]
-        {
-            let address = self.address.map_or(http::DEFAULT_ADDRESS.to_owned(), |address| {
-                http::complete_address(&address)
-            });
-            serve(builder, &address, announce)
-        }
-        #[cfg(not(feature = "http"))]
-        {
-            drop(builder);
-            Ok(())
-        }
+        let address = self
+            .address
+            .map_or(http::DEFAULT_ADDRESS.to_owned(), |address| http::complete_address(&address));
+        serve(builder, &address, announce)
     }
 }
 
 /// Serves at an address until the process receives a signal to stop. `announce` is called as soon as the server listens.
-#[cfg(feature = "http")]
 pub(super) fn serve(
     builder: Builder,
     address: &str,
@@ -202,7 +196,7 @@ pub(super) fn serve(
     })
 }
 
-#[cfg(all(test, feature = "http"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Error;

@@ -7,6 +7,7 @@ mod check;
 #[cfg(feature = "workbench")]
 mod clients;
 mod command;
+mod commands;
 #[cfg(feature = "workbench")]
 mod complete;
 #[cfg(feature = "workbench")]
@@ -14,11 +15,18 @@ mod completions;
 #[cfg(feature = "workbench")]
 mod dev;
 mod exit;
+mod help;
+#[cfg(feature = "http")]
+mod http;
+#[cfg(not(feature = "http"))]
+#[path = "no_http.rs"]
 mod http;
 mod manifest;
-#[cfg(feature = "workbench")]
-mod overview;
+mod missing;
+mod option;
 mod person;
+#[cfg(not(feature = "workbench"))]
+mod plain_screen;
 #[cfg(feature = "playground")]
 mod playground;
 #[cfg(feature = "workbench")]

@@ -21,9 +21,6 @@ use crate::{
     transport::stdio::StdioInput,
 };
 
-pub(super) const OPTION: (&str, &str) =
-    ("--answer KEY=JSON", "answers a question of `call`, `read` or `get`; may be repeated");
-
 /// Protocol extension that a client declares if it supports tasks.
 const TASKS: &str = "io.modelcontextprotocol/tasks";
 
@@ -44,42 +41,25 @@ pub(super) struct QuestionAnswers {
 }
 
 impl QuestionAnswers {
-    /// Removes the `--answer` options from the words of a command.
+    /// Reads the values of the option `--answer`.
     ///
     /// # Errors
-    /// Fails if an option is not `KEY=JSON`.
-    pub(super) fn take(texts: &mut Vec<String>) -> Result<Self, CommandError> {
+    /// Fails if a value is not `KEY=JSON`.
+    pub(super) fn read<'a>(values: impl Iterator<Item = &'a str>) -> Result<Self, CommandError> {
         let mut answers = Self::default();
-        let mut rest = Vec::new();
-        let mut all = std::mem::take(texts).into_iter();
-        while let Some(text) = all.next() {
-            let pair = match text.strip_prefix("--answer") {
-                Some("") => all.next(),
-                Some(given) if given.starts_with('=') => Some(given[1..].to_owned()),
-                _ => {
-                    rest.push(text);
-                    continue;
-                }
-            };
-            let pair = pair.as_deref().and_then(|pair| pair.split_once('='));
-            let (key, json) =
-                pair.ok_or_else(|| CommandError::usage("`--answer` takes KEY=JSON; see `help`"))?;
+        for value in values {
+            let (key, json) = value
+                .split_once('=')
+                .ok_or_else(|| CommandError::usage("`--answer` takes KEY=JSON; see `help`"))?;
             answers.keys.push(key.to_owned());
             answers.given.insert(key.to_owned(), json.to_owned());
         }
-        *texts = rest;
         Ok(answers)
     }
 
     /// Returns whether a person can be asked, which requires that stdin and stderr are terminals.
     pub(super) fn is_somebody_there() -> bool {
         std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
-    }
-
-    /// Shows the progress of the call as numbers without a bar.
-    #[cfg(feature = "workbench")]
-    pub(super) fn without_bar(&mut self) {
-        self.status.without_bar();
     }
 
     /// Sends questions without an `--answer` to the person at the terminal, and reads the answers from `input`.
@@ -116,7 +96,7 @@ impl QuestionAnswers {
         let mut round = params.clone();
         loop {
             let ongoing = client.start(method, round.clone());
-            let status = &mut self.status;
+            let status = &self.status;
             let watch = |notification: &Value| status.show_progress(notification);
             let result = match client.wait_and_watch(ongoing, watch).await {
                 Ok(result) => result,

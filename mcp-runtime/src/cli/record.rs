@@ -16,6 +16,7 @@ use serde_json::json;
 use super::{
     command::{CommandWords, apart},
     exit::{CommandError, CommandOutput},
+    screen::say,
     settings::{EntryOptions, EntryVariable},
     trial::as_json,
 };
@@ -23,17 +24,7 @@ use crate::{builder::Builder, testing::replay};
 
 /// Serves a client over stdio by a process of its own, and writes both sides of the session to a file.
 pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let mut words = given.words.into_iter();
-    let path = words.next().unwrap_or_default();
-    let words: Vec<String> = match words.next() {
-        Some(end) if end == "--" => words.collect(),
-        None => Vec::new(),
-        Some(word) => {
-            return Err(CommandError::usage(format!(
-                "`record` takes one argument, and not `{word}`; arguments of the server follow `--`"
-            )));
-        }
-    };
+    let path = given.words.first().cloned().unwrap_or_default();
     let options = EntryOptions::of(&builder)?;
     let (file, path) = create(&path)?;
     let recording = Arc::new(Recording {
@@ -42,11 +33,11 @@ pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), Comman
     });
     recording.comment(&format!("{} {}", builder.identity.name, builder.identity.version));
     drop(builder);
-    let mut server = start(options, words).map_err(CommandError::failure)?;
-    eprintln!(
-        "the session is recorded in {}; secrets are removed as far as they are known",
+    let mut server = start(options, given.rest).map_err(CommandError::failure)?;
+    say(format_args!(
+        "note: the session is recorded in {}; secrets are removed as far as they are known\n",
         path.display()
-    );
+    ));
     recording.pass_all(&mut server);
     let status = server.wait().map_err(CommandError::failure)?;
     match status.success() {
@@ -122,7 +113,7 @@ impl Recording {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         // The session is more important than its recording.
         if let Err(why) = file.write_all(text.as_bytes()) {
-            eprintln!("the session cannot be recorded: {why}");
+            say(format_args!("warning: the session cannot be recorded: {why}\n"));
         }
     }
 

@@ -1,195 +1,24 @@
-//! `run`, which serves a client or executes a command of the command line, and the table of all commands.
+//! `run`, which serves a client or executes a command of the command line.
 
 use std::ffi::OsString;
 
+use lexopt::Parser;
 use mcp_runtime_contract::suggest::nearest;
 
-#[cfg(feature = "playground")]
-use super::playground;
 use super::{
-    arguments::option_name,
-    check,
-    command::{Command, CommandOption, CommandWords, SHARED, print},
+    command::{CommandRun, CommandWords, HELP, JSON, VERSION},
+    commands::{find, print_help, unknown_command},
     exit::{CommandError, Exit, ExitStatus},
+    help,
     http::{self, HttpOptions},
-    manifest,
-    screen::{of_stdout, say},
-    show, trial,
+    missing::missing,
+    option::{GivenWord, next},
+    screen::say,
 };
-#[cfg(feature = "workbench")]
-use super::{bundle, clients, complete, completions, dev, overview, record, server_json};
 use crate::{
     builder::{Builder, CallSite},
     config::{GivenValues, OwnOptions},
-    model::ListKind,
 };
-
-/// Shared options of the commands that use an item.
-const TRIAL: &[CommandOption] = &[CommandOption::Answer, CommandOption::Json];
-
-/// Options of commands that take `--json` only with the feature `workbench`. `schema` prints JSON in any case.
-const OUTPUT: &[CommandOption] =
-    if cfg!(feature = "workbench") { &[CommandOption::Json] } else { &[] };
-
-static COMMANDS: &[Command] = &[
-    Command {
-        usage: "list",
-        about: "lists tools, resources and prompts",
-        options: &[CommandOption::Json],
-        parsed: &[],
-        run: trial::list,
-    },
-    Command {
-        usage: "call TOOL [NAME=VALUE …]",
-        about: "calls a tool",
-        options: TRIAL,
-        parsed: &[],
-        run: trial::call,
-    },
-    Command {
-        usage: "read URI",
-        about: "reads a resource",
-        options: TRIAL,
-        parsed: &[],
-        run: trial::read,
-    },
-    Command {
-        usage: "get PROMPT [NAME=VALUE …]",
-        about: "shows a prompt",
-        options: TRIAL,
-        parsed: &[],
-        run: trial::get,
-    },
-    Command {
-        usage: "schema",
-        about: "prints the manifest as JSON, to be committed as mcp.lock.json",
-        options: OUTPUT,
-        parsed: &[],
-        run: manifest::run,
-    },
-    Command {
-        usage: "check [--strict] [--against FILE]",
-        about: "reports what known clients reject or handle badly",
-        options: &[CommandOption::Json],
-        parsed: &["--strict", "--against FILE"],
-        run: check::run,
-    },
-    #[cfg(feature = "workbench")]
-    Command {
-        usage: "complete ITEM ARGUMENT [TEXT] [NAME=VALUE …]",
-        about: "suggests values of an argument of a prompt or a template",
-        options: &[CommandOption::Json],
-        parsed: &[],
-        run: complete::run,
-    },
-    #[cfg(feature = "workbench")]
-    Command {
-        usage: "completions SHELL [-- WORDS]",
-        about: "prints the script that completes these commands in bash, zsh, fish or powershell",
-        options: &[],
-        parsed: &[],
-        run: |builder, given| completions::run(COMMANDS, builder, given),
-    },
-    #[cfg(feature = "workbench")]
-    Command {
-        usage: "config CLIENT [--url URL] [--name NAME] [-- ARGUMENTS]",
-        about: "prints the entry for the configuration of a client",
-        options: &[CommandOption::Json],
-        parsed: clients::CONFIG_OPTIONS,
-        run: clients::config,
-    },
-    #[cfg(feature = "workbench")]
-    Command {
-        usage: "install CLIENT [--project] [--file FILE] [--print] …",
-        about: "adds this server to the configuration of a client",
-        options: &[CommandOption::Json],
-        parsed: clients::INSTALL_OPTIONS,
-        run: clients::install,
-    },
-    #[cfg(feature = "workbench")]
-    Command {
-        usage: "uninstall CLIENT [--project] [--file FILE] [--print]",
-        about: "removes this server from the configuration of a client",
-        options: &[CommandOption::Json],
-        parsed: clients::UNINSTALL_OPTIONS,
-        run: clients::uninstall,
-    },
-    #[cfg(feature = "workbench")]
-    Command {
-        usage: "bundle [--out FILE] [--icon PNG] [--author NAME] [--validate]",
-        about: "puts this program into a bundle (.mcpb), which clients install",
-        options: &[CommandOption::Json],
-        parsed: bundle::OPTIONS,
-        run: bundle::run,
-    },
-    #[cfg(feature = "workbench")]
-    Command {
-        usage: "server-json [--name NAME] [--url URL] [--readme FILE] …",
-        about: "prints the entry for the MCP Registry",
-        options: &[CommandOption::Json],
-        parsed: server_json::OPTIONS,
-        run: server_json::run,
-    },
-    #[cfg(feature = "workbench")]
-    Command {
-        usage: "dev [--http [ADDR]] [--features FEATURES] [OPTIONS] [-- WORDS]",
-        about: "serves a client, and replaces the server after each change of its sources",
-        options: &[],
-        parsed: dev::OPTIONS,
-        run: dev::run,
-    },
-    #[cfg(feature = "workbench")]
-    Command {
-        usage: "record FILE [-- ARGUMENTS]",
-        about: "serves a client on stdin and stdout, and records the session",
-        options: &[],
-        parsed: &[],
-        run: record::record,
-    },
-    #[cfg(feature = "workbench")]
-    Command {
-        usage: "replay FILE",
-        about: "plays a recorded session again, and reports what differs",
-        options: &[CommandOption::Json],
-        parsed: &[],
-        run: record::replay,
-    },
-    #[cfg(feature = "playground")]
-    Command {
-        usage: "playground [ADDR] [--no-open]",
-        about: "opens a page that tries the server out in the browser",
-        options: &[],
-        parsed: &["--no-open"],
-        run: playground::run,
-    },
-    Command { usage: "help", about: "prints this help", options: OUTPUT, parsed: &[], run: help },
-    Command {
-        usage: "version",
-        about: "prints the name and the version of the server",
-        options: OUTPUT,
-        parsed: &[],
-        run: version,
-    },
-];
-
-/// Commands of the feature `workbench`.
-#[cfg(not(feature = "workbench"))]
-const WORKBENCH: [&str; 10] = [
-    "bundle",
-    "complete",
-    "completions",
-    "config",
-    "dev",
-    "install",
-    "record",
-    "replay",
-    "server-json",
-    "uninstall",
-];
-
-/// Command of the feature `playground`.
-#[cfg(not(feature = "playground"))]
-const PLAYGROUND: &str = "playground";
 
 /// Text of the error for a call of `run` inside a tokio runtime. `run` starts its own runtime, which would panic inside another one.
 #[cfg(feature = "http")]
@@ -340,150 +169,102 @@ impl Builder {
 
     fn command(mut self, arguments: Vec<OsString>) -> Result<(), CommandError> {
         let mut own = self.declared_config().options();
-        let mut texts = Vec::new();
         let mut http = HttpOptions::default();
-        let mut parser = lexopt::Parser::from_args(arguments);
+        let mut parser = Parser::from_args(arguments);
+        // Command of `--help` or `--version`, and the first word that is no option.
+        let (mut asked, mut word): (Option<CommandRun>, _) = (None, None);
+        let mut json = false;
         // Words after `--` belong to the program.
-        while !is_end(&mut parser)
-            && let Some(argument) =
-                parser.next().map_err(|error| CommandError::usage(error.to_string()))?
+        while word.is_none()
+            && let Some(given) = next(&mut parser)?
         {
-            use lexopt::Arg::{Long, Short, Value};
-            match argument {
-                Long(option) if HttpOptions::knows(option) => {
-                    let option = option.to_owned();
-                    http.take(&option, &mut parser)?;
-                }
-                Long(option) if own.knows(option) => {
-                    let option = option.to_owned();
-                    own.take(&option, &mut parser).map_err(CommandError::usage)?;
-                }
-                Long("all-of") => own.take_all(&mut parser).map_err(CommandError::usage)?,
-                Long("help") | Short('h') => texts.insert(0, "help".to_owned()),
-                Long("version") | Short('V') => texts.insert(0, "version".to_owned()),
-                Value(text) => {
-                    let text = text
-                        .into_string()
-                        .map_err(|text| CommandError::usage(format!("{text:?} is not UTF-8")))?;
-                    if !names().any(|name| name == text) && http.take_address(&text) {
-                        continue;
+            let option = match given {
+                GivenWord::Text(given) => {
+                    if find(&given).is_some() || !http.take_address(&given) {
+                        word = Some(given);
                     }
-                    texts.push(text);
-                    // All further words belong to the command, because arguments of tools may look like options.
-                    let rest = parser
-                        .raw_args()
-                        .map_err(|error| CommandError::usage(error.to_string()))?;
-                    for word in rest {
-                        texts.push(word.into_string().map_err(|text| {
-                            CommandError::usage(format!("{text:?} is not UTF-8"))
-                        })?);
-                    }
+                    continue;
                 }
-                other => {
-                    return Err(unknown_option(&option_name(&other), &*own));
+                GivenWord::Option(option) => option,
+            };
+            let own_name = option.trim_start_matches('-');
+            match &*option {
+                "--help" | "-h" => asked = Some(print_help),
+                "--version" | "-V" => asked = asked.or(Some(help::version)),
+                "--json" if missing("--json").is_none() => json = true,
+                "--all-of" => own.take_all(&mut parser).map_err(CommandError::usage)?,
+                _ if own.knows(own_name) => {
+                    own.take(own_name, &mut parser).map_err(CommandError::usage)?;
                 }
+                _ => match http::find(&option) {
+                    Some(option) => http.take(option, &mut parser)?,
+                    None => return Err(unknown_option(&option, &*own)),
+                },
             }
         }
-        if let Some((name, words)) = texts.split_first() {
-            let command = COMMANDS.iter().find(|command| command.name() == name);
-            let parsed = command.map_or(&[][..], |command| command.parsed);
-            own.check_place(name, words, parsed).map_err(CommandError::usage)?;
+        if json && asked.is_none() {
+            return Err(CommandError::usage("`--json` goes after the command; see `help`"));
         }
-        self.given = Some(own.into_given());
-        match (http.chosen()?, texts.first().map(String::as_str)) {
-            (Some(chosen), None) => return chosen.run(self),
-            (None, None) => return self.run_stdio(),
-            (None, _) | (Some(_), Some("help" | "version")) => {}
-            (Some(_), Some(command)) => {
-                return Err(CommandError::usage(format!(
-                    "`{command}` cannot be used with `--http`; see `help`"
-                )));
+        let (run, words) = match (asked, word) {
+            (None, None) => {
+                self.given = Some(own.into_given());
+                return match http.chosen()? {
+                    Some(http) => http.run(self),
+                    None => self.run_stdio(),
+                };
             }
-        }
-        let mut words = texts.into_iter();
-        let name = words.next().unwrap_or_default();
-        let given: Vec<String> = words.collect();
-        #[cfg(not(feature = "workbench"))]
-        if WORKBENCH.contains(&&*name) {
-            return Err(super::command::without_feature(&name, "workbench"));
-        }
-        #[cfg(not(feature = "playground"))]
-        if name == PLAYGROUND {
-            return Err(super::command::without_feature(&name, "playground"));
-        }
-        let Some(command) = COMMANDS.iter().find(|command| command.name() == name) else {
-            return Err(unknown_command(&name, self));
+            (Some(asked), word) => (asked, CommandWords::new(word.into_iter().collect(), json)),
+            (None, Some(name)) => {
+                let Some(command) = find(&name) else { return Err(unknown_command(&name, self)) };
+                if http.chosen()?.is_some() {
+                    return Err(CommandError::usage(format!(
+                        "`{name}` cannot be used with `--http`; see `help`"
+                    )));
+                }
+                match asks_for_help(&mut parser)? {
+                    Some(json) => (print_help as CommandRun, CommandWords::new(vec![name], json)),
+                    None => (command.run, command.read(&mut parser, &*own)?),
+                }
+            }
         };
-        if given.first().is_some_and(|first| first == "--help" || first == "-h") {
-            print_help(&self);
-            return Ok(());
-        }
-        (command.run)(self, command.read(given)?)
+        self.given = Some(own.into_given());
+        run(self, words)
     }
 }
 
-#[cfg_attr(not(feature = "workbench"), expect(unused_variables, reason = "`--json` needs it"))]
-fn help(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    #[cfg(feature = "workbench")]
-    if given.json {
-        let own = builder.declared_config().options().help();
-        print(&overview::help(&builder.identity, COMMANDS, &options(), own));
-        return Ok(());
+/// Whether the words of a command ask for its help. The help then replaces the command, and is JSON if the value is true.
+///
+/// # Errors
+/// Fails if the help as JSON is asked for, and this build has no JSON.
+fn asks_for_help(parser: &mut Parser) -> Result<Option<bool>, CommandError> {
+    let Some(words) = parser.try_raw_args() else { return Ok(None) };
+    // Words after `--` belong to the server.
+    let words = words.as_slice().iter().take_while(|word| *word != "--");
+    let has = |name: &str| words.clone().any(|word| word == name);
+    let json = has(JSON.name);
+    match (has(HELP.name) || has("-h")).then_some(json) {
+        Some(true) => missing(JSON.name).map_or(Ok(Some(true)), Err),
+        asked => Ok(asked),
     }
-    print_help(&builder);
-    Ok(())
-}
-
-fn print_help(builder: &Builder) {
-    let commands: Vec<_> = COMMANDS.iter().map(|command| (command.usage, command.about)).collect();
-    let own = builder.declared_config().options().help();
-    let page = show::help(&builder.identity, &commands, &options(), &own);
-    print(&of_stdout().help(page));
-}
-
-#[cfg_attr(not(feature = "workbench"), expect(unused_variables, reason = "`--json` needs it"))]
-fn version(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    #[cfg(feature = "workbench")]
-    if given.json {
-        print(&overview::version(&builder.identity));
-        return Ok(());
-    }
-    print(&format!("{} {}\n", builder.identity.name, builder.identity.version));
-    Ok(())
-}
-
-/// Returns all options, in the form that `help` prints.
-fn options() -> Vec<(&'static str, &'static str)> {
-    SHARED.into_iter().chain(http::OPTIONS.iter().copied()).collect()
-}
-
-/// Returns the names of all commands.
-fn names() -> impl Iterator<Item = &'static str> {
-    COMMANDS.iter().map(Command::name)
-}
-
-/// Whether the next word is `--`.
-fn is_end(parser: &mut lexopt::Parser) -> bool {
-    parser.try_raw_args().is_some_and(|words| words.peek().is_some_and(|word| word == "--"))
 }
 
 fn unknown_option(given: &str, own: &dyn OwnOptions) -> CommandError {
+    if let Some(error) = missing(given) {
+        return error;
+    }
     let hint = match given {
         "--answer" => {
             return CommandError::usage(
                 "`--answer` goes after `call`, `read` or `get`; see `help`",
             );
         }
-        "--json" => return CommandError::usage("`--json` goes after the command; see `help`"),
         "--port" | "--host" | "--bind" | "--listen" | "--address" => {
             "the address follows `--http`, as in `--http 127.0.0.1:8000`".to_owned()
         }
         _ => {
-            let options = http::OPTIONS.iter().filter_map(|option| option.0.split(' ').next());
             let own = own.names();
-            let options =
-                options.chain(["--help", "--version"]).chain(own.iter().map(String::as_str));
-            let hint = match nearest(given, options) {
+            let options = http::OPTIONS.iter().chain([&HELP, &VERSION]).map(|option| option.name);
+            let hint = match nearest(given, options.chain(own.iter().map(String::as_str))) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "see `help`.".to_owned(),
             };
@@ -493,43 +274,22 @@ fn unknown_option(given: &str, own: &dyn OwnOptions) -> CommandError {
     CommandError::usage(format!("unknown option `{given}`; {hint}"))
 }
 
-/// Returns the error for a word that is no command. The word may be the name of an item or an address, whose command was left out.
-fn unknown_command(given: &str, builder: Builder) -> CommandError {
-    let names: Vec<&str> = names().collect();
-    let meant = match nearest(given, names.iter().copied()) {
-        Some(near) => Some(near.to_owned()),
-        None if given.contains("://") => Some(format!("read {given}")),
-        None if given.parse::<u16>().is_ok() => Some(format!("--http {given}")),
-        None => builder.build().ok().and_then(|server| {
-            let snapshot = server.catalog.snapshot();
-            let commands = [(ListKind::Tools, "call"), (ListKind::Prompts, "get")];
-            let command = commands.iter().find(|(kind, _)| snapshot.find(*kind, given).is_some());
-            command.map(|(_, command)| format!("{command} {given}"))
-        }),
-    };
-    CommandError::usage(match meant {
-        Some(meant) => format!("unknown command `{given}`; did you mean `{meant}`?"),
-        None => format!(
-            "unknown command `{given}`; there are {}; without a command the program serves a client on stdin and stdout",
-            names.join(", ")
-        ),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{cli::questions, config::RESERVED};
+    use crate::{
+        cli::{command::ANSWER, missing::MISSING},
+        config::RESERVED,
+    };
 
     #[test]
     fn fields_cannot_have_the_options_of_every_server() {
-        let http = http::OPTIONS.iter().map(|option| option.0);
-        let own = [questions::OPTION.0, "--all-of", "--json", "--help", "--version"];
-        let all = http.chain(own);
-        let mut names: Vec<_> = all
-            .map(|usage| usage.split(' ').next().unwrap_or(usage).trim_start_matches("--"))
-            .collect();
-        names.extend(http::PLAYGROUND);
+        let own = [ANSWER, JSON, HELP, VERSION];
+        let own = own.iter().chain(http::OPTIONS).map(|option| option.name).chain(["--all-of"]);
+        let missing = MISSING.iter().filter(|(feature, _)| *feature != "contract");
+        let missing = missing.flat_map(|(_, names)| names.split(' '));
+        let mut names: Vec<_> =
+            own.chain(missing).filter_map(|name| name.strip_prefix("--")).collect();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names, RESERVED);

@@ -8,31 +8,41 @@ use mcp_runtime_workbench::{
 };
 
 use super::{
-    command::{CommandOptions, CommandValues, CommandWords, apart},
+    command::{CommandWords, apart},
     exit::{CommandError, CommandOutput},
+    option::{CommandOption, OptionValues},
     published::{CargoPackage, refuse_given_values, settings},
 };
 use crate::{builder::Builder, server::Identity};
 
-pub(super) const OPTIONS: &[&str] =
-    &["--name NAME", "--url URL", "--readme FILE", "--description TEXT"];
+pub(super) const OPTIONS: &[CommandOption] = &[NAME, URL, README, DESCRIPTION];
+
+const NAME: CommandOption = CommandOption::valued(
+    "--name",
+    "NAME",
+    "name in the registry, by default that in the README or of the repository",
+);
+const URL: CommandOption =
+    CommandOption::valued("--url", "URL", "URL of a running server, in place of the cargo package");
+const README: CommandOption =
+    CommandOption::valued("--readme", "FILE", "README of the package, which shows the name");
+const DESCRIPTION: CommandOption =
+    CommandOption::valued("--description", "TEXT", "description of the server, by default its own");
 
 pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
-    let options = CommandOptions { command: "server-json", usages: OPTIONS, advice: "" };
-    let values = options.read(given.words)?;
     refuse_given_values(&builder, "server-json")?;
-    apart(Box::new(|_| Box::pin(async move { entry(builder, values) })))
+    apart(Box::new(|_| Box::pin(async move { entry(builder, given.options) })))
 }
 
-fn entry(builder: Builder, mut values: CommandValues) -> Result<CommandOutput, CommandError> {
+fn entry(builder: Builder, mut options: OptionValues) -> Result<CommandOutput, CommandError> {
     let server = builder.build().map_err(CommandError::failure)?;
     let identity = &server.identity;
     let package = CargoPackage::of(identity);
-    let url = values.take("--url");
+    let url = options.take(&URL);
     let readme = match url {
         // The registry looks for the name in the README of a package only.
         Some(_) => None,
-        None => Some(PackageReadme::read(values.take("--readme"), &package)?),
+        None => Some(PackageReadme::read(options.take(&README), &package)?),
     };
     let mut notes = String::new();
     let repository = package.repository.as_deref().map(|url| (url, SourceRepository::of_url(url)));
@@ -49,7 +59,7 @@ fn entry(builder: Builder, mut values: CommandValues) -> Result<CommandOutput, C
         }
         Some((_, known)) => known,
     };
-    let name = match values.take("--name") {
+    let name = match options.take(&NAME) {
         Some(name) => RegistryName::new(&name)
             .map_err(|why| CommandError::usage(format!("{why}; give it with `--name`")))?,
         None => readme
@@ -74,7 +84,7 @@ fn entry(builder: Builder, mut values: CommandValues) -> Result<CommandOutput, C
             settings: settings(&server.config),
         },
     };
-    let description = values.take("--description").or_else(|| identity.description.clone());
+    let description = options.take(&DESCRIPTION).or_else(|| identity.description.clone());
     let mut entry =
         RegistryEntry::new(name, &identity.version, &description.unwrap_or_default(), target);
     entry.title.clone_from(&identity.title);

@@ -1,4 +1,4 @@
-//! Texts that the commands print: help, the lists of a server, the usage of its items, and the content of results.
+//! Texts that the commands print: the lists of a server, the usage of its items, and the content of results.
 
 use mcp_runtime_contract::collect::collect_by_insert;
 use mcp_runtime_wire::Raw;
@@ -62,34 +62,6 @@ pub(super) fn member<'a>(value: &'a Value, name: &str) -> &'a str {
 /// Returns the elements of a JSON array. Other values have no elements.
 pub(super) fn elements(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
-}
-
-pub(super) fn help(
-    identity: &Identity,
-    commands: &[(&str, &str)],
-    options: &[(&str, &str)],
-    sections: &[(String, Vec<(String, String)>)],
-) -> String {
-    let mut page = format!("{} {}: an MCP server\n", identity.name, identity.version);
-    if let Some(description) = &identity.description {
-        page.push_str(description);
-        page.push('\n');
-    }
-    page.push_str("\nWithout arguments it serves a client on stdin and stdout.\n\n");
-    let all = || commands.iter().chain(options);
-    let own = sections.iter().flat_map(|section| &section.1).map(|line| line.0.chars().count());
-    let width = all().map(|line| line.0.chars().count()).chain(own).max().unwrap_or_default();
-    for (at, (command, what)) in all().enumerate() {
-        let gap = if at == commands.len() { "\n" } else { "" };
-        page.push_str(&format!("{gap}  {command:width$}  {what}\n"));
-    }
-    for (title, lines) in sections {
-        page.push_str(&format!("\n{title}\n"));
-        for (option, what) in lines {
-            page.push_str(&format!("  {option:width$}  {what}\n"));
-        }
-    }
-    page
 }
 
 /// Returns the text of `list`. The `snapshot` provides what the protocol's lists do not contain, such as the scopes of an item.

@@ -2,14 +2,15 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
-#[cfg(feature = "workbench")]
-use mcp_runtime_workbench::StatusText;
 use serde_json::Value;
 
-use super::show::member;
+use super::{
+    screen::{Screen, StatusText, bar, cut},
+    show::member,
+};
 
-/// Width that fits on almost every terminal. A longer line would wrap, and the next text could not replace it.
-const WIDEST: usize = 78;
+/// Width that fits on almost every terminal, in columns.
+const WIDEST: usize = 80;
 
 /// Line on stderr. In a terminal each text replaces the last one. Elsewhere the status of a task is printed in lines, and progress reports
 /// are not requested, because a call may send thousands of them.
@@ -17,24 +18,11 @@ pub(super) struct StatusLine {
     is_terminal: bool,
     /// Status of the task that was shown last.
     shown: String,
-    /// Number of characters that the terminal shows.
-    #[cfg(not(feature = "workbench"))]
-    width: usize,
-    /// Whether a report with a total is shown as a bar.
-    #[cfg(feature = "workbench")]
-    has_bar: bool,
 }
 
 impl Default for StatusLine {
     fn default() -> Self {
-        Self {
-            is_terminal: std::io::stderr().is_terminal(),
-            shown: String::new(),
-            #[cfg(not(feature = "workbench"))]
-            width: 0,
-            #[cfg(feature = "workbench")]
-            has_bar: true,
-        }
+        Self { is_terminal: std::io::stderr().is_terminal(), shown: String::new() }
     }
 }
 
@@ -46,8 +34,9 @@ impl StatusLine {
         }
     }
 
-    /// Shows a notification of the server, if it is a progress report.
-    pub(super) fn show_progress(&mut self, notification: &Value) {
+    /// Shows a notification of the server, if it is a progress report. With the feature `workbench`, a report with a total is shown as a bar.
+    #[expect(clippy::unused_self, reason = "a process has a single status line")]
+    pub(super) fn show_progress(&self, notification: &Value) {
         if notification["method"] != "notifications/progress" {
             return;
         }
@@ -60,19 +49,15 @@ impl StatusLine {
         if !message.is_empty() {
             text.push_str(&format!(": {message}"));
         }
-        #[cfg(feature = "workbench")]
-        if let (Some(progress), Some(total), true) =
-            (params["progress"].as_f64(), params["total"].as_f64(), self.has_bar)
+        if let (Some(progress), Some(total)) =
+            (params["progress"].as_f64(), params["total"].as_f64())
         {
-            text.insert_str(0, &format!("{} ", mcp_runtime_workbench::bar(progress, total)));
+            let bar = bar(progress, total);
+            if !bar.is_empty() {
+                text = format!("{bar} {text}");
+            }
         }
-        self.draw(&text);
-    }
-
-    /// Shows the progress as numbers without a bar, for output with `--json`.
-    #[cfg(feature = "workbench")]
-    pub(super) fn without_bar(&mut self) {
-        self.has_bar = false;
+        draw(&text);
     }
 
     /// Shows the status of a task, if it differs from the one shown last.
@@ -82,54 +67,25 @@ impl StatusLine {
         }
         status.clone_into(&mut self.shown);
         if self.is_terminal {
-            self.draw(status);
+            draw(status);
         } else {
-            write(&format!("… {status}\n"));
+            // Errors are ignored, because a lost status does not change the result.
+            let _ = std::io::stderr().write_all(format!("… {status}\n").as_bytes());
         }
     }
 
     /// Removes the line from the terminal, so that other text can be printed.
-    #[cfg(feature = "workbench")]
     pub(super) fn clear(&mut self) {
         if StatusText::hide() {
             self.shown.clear();
         }
     }
-
-    /// Replaces the line in the terminal. Lines of the log appear above it.
-    #[cfg(feature = "workbench")]
-    #[expect(clippy::unused_self, reason = "without the feature, the width is here")]
-    fn draw(&mut self, text: &str) {
-        StatusText::show(&in_one_line(text));
-    }
-
-    /// Removes the line from the terminal, so that other text can be printed.
-    #[cfg(not(feature = "workbench"))]
-    pub(super) fn clear(&mut self) {
-        if self.width > 0 {
-            write(&format!("\r{:width$}\r", "", width = self.width));
-            self.width = 0;
-            self.shown.clear();
-        }
-    }
-
-    /// Replaces the line in the terminal.
-    #[cfg(not(feature = "workbench"))]
-    fn draw(&mut self, text: &str) {
-        let text = in_one_line(text);
-        let width = self.width;
-        write(&format!("\r{text:width$}"));
-        self.width = text.chars().count().max(1);
-    }
 }
 
-/// Returns the beginning of a text, in one line. The space at the end separates it from text that the handler prints.
-fn in_one_line(text: &str) -> String {
-    let text = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    text.take(WIDEST).chain([' ']).collect()
-}
-
-/// Writes to stderr. Errors are ignored, because a lost status does not change the result.
-fn write(text: &str) {
-    let _ = std::io::stderr().write_all(text.as_bytes());
+/// Replaces the line in the terminal. A line that is wider than the terminal would wrap, and the next text could not replace it. The space at
+/// the end separates the text from text that the handler prints.
+fn draw(text: &str) {
+    let room = Screen::of(&std::io::stderr()).width().min(WIDEST).saturating_sub(2);
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    StatusText::show(&(cut(&text, room) + " "));
 }

@@ -1,6 +1,15 @@
 //! Suggestions that depend on the items of the server: names of tools, prompts and resources, their arguments, and values of arguments.
 
-use std::time::Duration;
+use std::{
+    future::pending,
+    process,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
 
 use mcp_runtime_workbench::Suggestion;
 use serde_json::{Map, Value, json};
@@ -15,10 +24,38 @@ use crate::{
     model::ListKind,
     storage::MemoryStore,
     testing::{RpcError, TestClient},
+    transport::stdio::restore,
 };
 
 /// Maximum time to wait for the server. After it, the person gets no suggestion.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Deadline of the suggestions. It ends the process even if a `setup` or a handler blocks its thread.
+pub(super) struct SuggestionDeadline(Arc<AtomicBool>);
+
+impl SuggestionDeadline {
+    /// Starts the deadline on a thread of its own.
+    pub(super) fn start() -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let deadline = Self(is_over.clone());
+        // If the thread cannot be started, the suggestions take as long as the server does.
+        let _ = thread::Builder::new().spawn(move || {
+            thread::sleep(PATIENCE);
+            if !is_over.swap(true, Ordering::AcqRel) {
+                restore();
+                process::exit(0);
+            }
+        });
+        deadline
+    }
+
+    /// Ends the deadline before the suggestions are printed. If the process ends already, nothing is printed.
+    pub(super) async fn meet(self) {
+        if self.0.swap(true, Ordering::AcqRel) {
+            pending::<()>().await;
+        }
+    }
+}
 
 /// Word of a command that needs the items of the server.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -30,6 +67,8 @@ pub(super) enum ItemWord {
     Completable,
     /// Name of an argument of a prompt or a template.
     Argument,
+    /// Text to complete, or an argument of a prompt or a template with its value.
+    Text,
     /// Argument of a tool, with its value.
     ToolArgument,
     /// Argument of a prompt or a template, with its value.
@@ -46,32 +85,45 @@ pub(super) struct ItemPlace<'a> {
 }
 
 impl ItemPlace<'_> {
-    /// Returns the suggestions. The list is empty if the server does not start, or does not answer in time.
+    /// Returns the suggestions. The list is empty if the server does not start.
     ///
     /// `setup` runs if it may add items, as for `list`. For values of an argument of a prompt or a template it always runs, because completion
     /// functions may need the state.
     pub(super) async fn suggestions(&self, builder: Builder) -> Vec<Suggestion> {
-        let found = tokio::time::timeout(PATIENCE, self.ask(builder)).await;
-        found.ok().flatten().unwrap_or_default()
+        self.ask(builder).await.unwrap_or_default()
     }
 
     async fn ask(&self, builder: Builder) -> Option<Vec<Suggestion>> {
         // A running server may have locked the configured store.
         let server = builder.store(MemoryStore::new());
         let value = self.word.split_once('=');
-        let mut client = match value {
-            Some(_) if self.kind == ItemWord::TextArgument => TestClient::connect(server).await,
-            _ => TestClient::looking(server).await.map(|(client, _)| client),
+        // Argument to complete, its text, and the beginning of the suggested words.
+        let completed = match (self.kind, value) {
+            (ItemWord::Text | ItemWord::TextArgument, Some((name, typed))) => {
+                Some((name, typed, format!("{name}=")))
+            }
+            (ItemWord::Text, None) => {
+                self.before.get(1).map(|argument| (*argument, self.word, String::new()))
+            }
+            _ => None,
+        };
+        let mut client = match completed {
+            Some(_) => TestClient::connect(server).await,
+            None => TestClient::looking(server).await.map(|(client, _)| client),
         }
         .ok()?;
-        let found = match (self.kind, value) {
-            (ItemWord::TextArgument, Some((name, typed))) => {
-                self.completed(&mut client, name, typed).await
-            }
-            _ => self.of_lists(&mut client, value).await,
-        };
+        let mut found = Vec::new();
+        // The text of `complete` may be left out, so the name of another argument may stand in its place.
+        let is_value = completed.is_some() && value.is_some();
+        if let Some((argument, typed, start)) = completed {
+            let values = self.values(&mut client, argument, typed).await.unwrap_or_default();
+            found.extend(values.iter().map(|value| Suggestion::new(format!("{start}{value}"), "")));
+        }
+        if !is_value {
+            found.extend(self.of_lists(&mut client, value).await.unwrap_or_default());
+        }
         client.close().await;
-        found.ok()
+        Some(found)
     }
 
     async fn of_lists(
@@ -99,7 +151,7 @@ impl ItemPlace<'_> {
                 let arguments = arguments_of(target, &lists, &snapshot).into_iter();
                 arguments.map(|(name, about)| Suggestion::new(name, &about)).collect()
             }
-            (ItemWord::TextArgument, _) => {
+            (ItemWord::Text | ItemWord::TextArgument, _) => {
                 let mut arguments = arguments_of(target, &lists, &snapshot);
                 // `complete ITEM ARGUMENT` already names the argument, so it is not suggested again.
                 arguments.retain(|(name, _)| !self.is_given(name));
@@ -140,21 +192,19 @@ impl ItemPlace<'_> {
     }
 
     /// Asks the server to complete the value of an argument.
-    async fn completed(
+    async fn values(
         &self,
         client: &mut TestClient,
-        name: &str,
+        argument: &str,
         typed: &str,
-    ) -> Result<Vec<Suggestion>, RpcError> {
+    ) -> Result<Vec<String>, RpcError> {
         let Some((target, given)) = self.before.split_first() else { return Ok(Vec::new()) };
         let given = given.iter().filter_map(|word| word.split_once('='));
         let given: Map<String, Value> =
             given.map(|(name, value)| (name.to_owned(), json!(value))).collect();
         let lists = ServerLists::ask(client).await?;
         let Some(key) = key_of(&lists, target) else { return Ok(Vec::new()) };
-        let completed = client.complete_given(key, name, typed, Value::Object(given)).await?;
-        let values = completed.values.into_iter();
-        Ok(values.map(|value| Suggestion::new(format!("{name}={value}"), "")).collect())
+        Ok(client.complete_given(key, argument, typed, Value::Object(given)).await?.values)
     }
 }
 

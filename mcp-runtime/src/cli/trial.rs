@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     arguments,
-    command::{CommandWords, apart},
+    command::{ANSWER, CommandWords, apart},
     exit::{CommandError, CommandOutput},
     questions::QuestionAnswers,
     screen::Screen,
@@ -44,7 +44,8 @@ enum Trial {
 
 /// Uses the item that the first word names, with the other words as arguments.
 fn try_out(builder: Builder, trial: Trial, given: CommandWords) -> Result<(), CommandError> {
-    let CommandWords { words, mut answers, json, .. } = given;
+    let mut answers = QuestionAnswers::read(given.options.all(&ANSWER))?;
+    let CommandWords { words, json, .. } = given;
     let is_somebody_there = QuestionAnswers::is_somebody_there();
     let tried = async move |input| {
         let can = json!({ "elicitation": { "form": {}, "url": {} } });
@@ -55,10 +56,6 @@ fn try_out(builder: Builder, trial: Trial, given: CommandWords) -> Result<(), Co
         client.wait_without_end();
         if is_somebody_there {
             answers.ask(input);
-        }
-        #[cfg(feature = "workbench")]
-        if json {
-            answers.without_bar();
         }
         let result = result_of(&mut client, trial, &words, &mut answers).await;
         client.close().await;

@@ -13,7 +13,7 @@ mod registration;
 
 pub use definition::{ConfigDef, Configuration};
 #[cfg(feature = "stdio")]
-pub(crate) use options::OwnOptions;
+pub(crate) use options::{HelpSection, OwnOptions};
 pub use parser::{ConfigProbe, ConfigValueLevel, UnfitConfigLevel};
 #[cfg(feature = "workbench")]
 pub(crate) use plan::ConfigFieldView;

@@ -32,12 +32,9 @@ pub(crate) trait OwnOptions {
     /// Fails if there is no such option, if the option is no list, or if a value is not UTF-8.
     fn take_all(&mut self, parser: &mut Parser) -> Result<(), String>;
 
-    /// Checks that no option of the author follows the name of a command, because words after the name belong to the command. `parsed` has the
-    /// usages of the command's options.
-    ///
-    /// # Errors
-    /// Fails with a message that shows the option before the command.
-    fn check_place(&self, command: &str, words: &[String], parsed: &[&str]) -> Result<(), String>;
+    /// Returns the problem with an option that follows the name of a command, if it is an option of the author. Such an option stands before
+    /// the command. The name includes the dashes.
+    fn misplaced(&self, option: &str, command: &str) -> Option<String>;
 
     /// Returns the sections of `help`. Each has the description of a struct as its title, and the struct's options. Adjacent structs with the
     /// same description share a section. No text contains the value of a secret.
@@ -66,8 +63,8 @@ impl OwnOptions for NoOptions {
         Err(unusable("there is no such option"))
     }
 
-    fn check_place(&self, _: &str, _: &[String], _: &[&str]) -> Result<(), String> {
-        Ok(())
+    fn misplaced(&self, _: &str, _: &str) -> Option<String> {
+        None
     }
 
     fn help(&self) -> Vec<HelpSection> {
@@ -153,20 +150,10 @@ impl OwnOptions for FieldOptions {
         Ok(())
     }
 
-    fn check_place(&self, command: &str, words: &[String], parsed: &[&str]) -> Result<(), String> {
-        let words = words.iter().take_while(|word| *word != "--");
-        let words = words.map(|word| word.split('=').next().unwrap_or(word));
-        let names = || parsed.iter().filter_map(|usage| usage.split(' ').next());
-        let foreign = words.filter(|word| !names().any(|name| name == *word));
-        let option = foreign.filter_map(|word| word.strip_prefix("--"));
-        match option.filter_map(|option| self.find(option)).next() {
-            None => Ok(()),
-            Some(view) => Err(format!(
-                "`--{}` goes before the command: `{} {command} …`",
-                view.field.option,
-                view.field.usage()
-            )),
-        }
+    fn misplaced(&self, option: &str, command: &str) -> Option<String> {
+        let view = self.find(option.strip_prefix("--")?)?;
+        let usage = view.field.usage();
+        Some(format!("`{option}` goes before the command: `{usage} {command} …`"))
     }
 
     fn help(&self) -> Vec<HelpSection> {
@@ -203,48 +190,4 @@ fn described(view: &ConfigFieldView) -> String {
         parts.push(format!("by default {default}"));
     }
     format!("{} [{}]", parts.join("; "), view.variable).trim_start().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        config::{
-            ConfigDef, ConfigField, ConfigProbe, ConfigReader, ConfigValueLevel as _,
-            Configuration, plan::ConfigPlan,
-        },
-        item::SourceLocation,
-    };
-
-    struct Service;
-
-    impl Configuration for Service {
-        fn read(from: &mut ConfigReader<'_>) -> Option<Self> {
-            let url = ConfigField::new("url", "url", 5);
-            let url = ConfigProbe::<String>::new().parser().read(from, url, None);
-            let root = ConfigField::new("root", "root", 6);
-            let root = ConfigProbe::<String>::new().parser().read(from, root, None);
-            url.and(root).map(|_| Self)
-        }
-    }
-
-    static SERVICE: ConfigDef = ConfigDef::new::<Service>(
-        SourceLocation::new("own", "own", "src/main.rs", 4, "Config"),
-        "",
-        None,
-    );
-
-    #[test]
-    fn an_option_of_a_command_may_have_the_name_of_a_field() {
-        let plan = ConfigPlan::new("own", [(&SERVICE, true)].into_iter(), None);
-        let own = FieldOptions::new(plan.fields());
-        let check = |words: &[&str]| {
-            let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
-            own.check_place("install", &words, &["--url"])
-        };
-        assert_eq!(check(&["cursor", "--url", "http://127.0.0.1"]), Ok(()));
-        assert_eq!(check(&["cursor", "--url=http://127.0.0.1", "--", "--root"]), Ok(()));
-        let why = check(&["cursor", "--url", "x", "--root=y"]).unwrap_err();
-        assert_eq!(why, "`--root` goes before the command: `--root ROOT install …`");
-    }
 }

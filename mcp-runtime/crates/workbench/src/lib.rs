@@ -51,7 +51,7 @@ pub use painted::{ListedItem, bar};
 pub use place::{Home, Scope};
 pub use redaction::{REMOVED, Redaction};
 pub use registry_name::{ReadmeProblem, RegistryName, RegistryNameError};
-pub use screen::Screen;
+pub use screen::{Screen, columns, cut};
 pub use server_json::{
     EntryProblem, RegistryEntry, RegistryIcon, RegistryTarget, SourceRepository,
 };

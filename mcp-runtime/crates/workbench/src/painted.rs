@@ -28,8 +28,11 @@ pub struct ListedItem {
 
 impl Screen {
     /// Colours the word `error:`, `warning:` or `note:` at the beginning of each line.
-    pub fn remark(&self, text: &str) -> String {
-        self.each_line(text, |line| {
+    pub fn remark(&self, text: String) -> String {
+        if !self.is_styled() {
+            return text;
+        }
+        self.each_line(&text, |line| {
             let label = LABELS.iter().find(|(label, _)| line.starts_with(label));
             label.map_or(line.to_owned(), |(label, style)| {
                 self.paint(*style, label) + &line[label.len()..]
@@ -37,57 +40,21 @@ impl Screen {
         })
     }
 
-    /// Lays out a page of help for the terminal. In `text`, a row is indented by two columns, and has two spaces between the option and its
-    /// description. A description that does not fit beside its option continues in the lines below.
-    pub fn help(&self, text: String) -> String {
-        if !self.is_styled() {
-            return text;
-        }
-        let row = |line: &str| {
-            let (usage, about) = line.strip_prefix("  ")?.split_once("  ")?;
-            Some((usage.to_owned(), about.trim_start().to_owned()))
-        };
-        let rows: Vec<_> = text.lines().filter_map(row).collect();
-        let column = rows.iter().map(|(usage, _)| columns(usage)).max().unwrap_or_default();
-        let longest = rows.iter().map(|(_, about)| columns(about)).max().unwrap_or_default();
-        let column = match column + longest + 4 <= self.width() {
-            true => column,
-            false => column.min(self.width() / 5 * 2),
-        };
-        let mut is_first = true;
-        self.each_line(&text, |line| {
-            let is_title = std::mem::take(&mut is_first) || line.ends_with(':');
-            match row(line) {
-                Some((usage, about)) => self.row(&usage, &about, column),
-                None if is_title => self.paint(TITLE, line),
-                None => line.to_owned(),
-            }
-        })
+    /// Paints the title of a page, of a section or of a list.
+    pub fn title(&self, text: &str) -> String {
+        self.paint(TITLE, text)
     }
 
-    /// Returns a row of the help, without the end of its last line.
-    fn row(&self, usage: &str, about: &str, column: usize) -> String {
-        let room = self.width().saturating_sub(column + 4).max(20);
-        let gap = " ".repeat(column + 4);
-        let painted = format!("  {}", self.paint(NAME, usage));
-        let mut lines = wrapped(about, room).into_iter();
-        let mut text = match column.checked_sub(columns(usage)) {
-            Some(rest) => {
-                format!("{painted}{:rest$}  {}", "", lines.next().unwrap_or_default())
-            }
-            None => painted,
-        };
-        for line in lines {
-            text.push_str(&format!("\n{gap}{line}"));
-        }
-        text
+    /// Paints the name of an item, an option or a command.
+    pub fn name(&self, text: &str) -> String {
+        self.paint(NAME, text)
     }
 
     /// Returns the lists of a server as tables. Descriptions are cut to the width of the terminal, and arguments are on separate lines.
     pub fn list(&self, title: &str, sections: &[(&str, Vec<ListedItem>)]) -> String {
-        let mut page = format!("{}\n", self.paint(TITLE, title));
+        let mut page = format!("{}\n", self.title(title));
         for (title, items) in sections.iter().filter(|section| !section.1.is_empty()) {
-            page.push_str(&format!("\n{}\n", self.paint(TITLE, title)));
+            page.push_str(&format!("\n{}\n", self.title(title)));
             let names = items.iter().map(|item| columns(&item.name));
             let column = names.max().unwrap_or_default().min(self.width() / 2);
             for item in items {
@@ -100,7 +67,7 @@ impl Screen {
     fn item(&self, item: &ListedItem, column: usize) -> String {
         let room = self.width().saturating_sub(column + 4);
         let gap = " ".repeat(column + 4);
-        let mut text = format!("  {}", self.paint(NAME, &item.name));
+        let mut text = format!("  {}", self.name(&item.name));
         text.push_str(&match column.checked_sub(columns(&item.name)) {
             Some(rest) => format!("{:rest$}  ", ""),
             None => format!("\n{gap}"),
@@ -220,8 +187,8 @@ mod tests {
     fn a_pipe_gets_every_text_unchanged() {
         let text = "error: no\n  error (name): x\n+ a\nline 3: y\n";
         for unchanged in [
-            PIPE.remark(text),
-            PIPE.help(text.to_owned()),
+            PIPE.remark(text.to_owned()),
+            PIPE.title(text),
             PIPE.changes(text.to_owned()),
             PIPE.findings(text.to_owned()),
             PIPE.differences(text.to_owned()),
@@ -253,17 +220,6 @@ mod tests {
             expected.join("\n")
         });
         assert!(text.lines().all(|line| columns(line) <= 40), "{text}");
-    }
-
-    #[test]
-    fn a_row_of_the_help_goes_on_below_its_description() {
-        let help = "notes 1.0\n\n  list         lists all tools, resources and prompts\n  \
-                    call TOOL [NAME=VALUE …]  calls a tool\n\nSettings:\n  --root ROOT  Folder\n";
-        let text = PLAIN.help(help.to_owned());
-        let expected = "notes 1.0\n\n  list              lists all tools,\n                    \
-                        resources and\n                    prompts\n  call TOOL [NAME=VALUE …]\n                    \
-                        calls a tool\n\nSettings:\n  --root ROOT       Folder\n";
-        assert_eq!(text, expected);
     }
 
     #[test]

@@ -12,6 +12,9 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 /// Width that is assumed for a terminal whose width is unknown, in columns.
 const USUAL_WIDTH: usize = 80;
 
+/// Least number of columns for a text beside others.
+const LEAST_ROOM: usize = 20;
+
 // Styles for the parts of a text.
 pub(crate) const TITLE: Style = Style::new().bold();
 pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
@@ -29,9 +32,10 @@ pub(crate) const DOUBTFUL: Style = AnsiColor::Yellow.on_default();
 /// use mcp_runtime_workbench::Screen;
 ///
 /// let pipe = Screen::new(None, false);
-/// assert_eq!(pipe.remark("note: no icon\n"), "note: no icon\n");
+/// assert_eq!(pipe.remark("note: no icon\n".to_owned()), "note: no icon\n");
 /// let terminal = Screen::new(Some(80), true);
-/// assert_eq!(terminal.remark("note: no icon\n"), "\x1b[1m\x1b[36mnote:\x1b[0m no icon\n");
+/// let note = terminal.remark("note: no icon\n".to_owned());
+/// assert_eq!(note, "\x1b[1m\x1b[36mnote:\x1b[0m no icon\n");
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Screen {
@@ -49,7 +53,7 @@ impl Screen {
     ///
     /// ```
     /// let screen = mcp_runtime_workbench::Screen::of(&std::io::stderr());
-    /// eprint!("{}", screen.remark("note: listening\n"));
+    /// eprint!("{}", screen.remark("note: listening\n".to_owned()));
     /// ```
     pub fn of(stream: &(impl IsTerminal + AsHandle)) -> Self {
         let width = || match terminal_size::terminal_size_of(stream) {
@@ -68,6 +72,18 @@ impl Screen {
     /// Returns the number of columns. A pipe or a file has no limit, so its number is `usize::MAX`.
     pub fn width(&self) -> usize {
         self.width.unwrap_or(usize::MAX)
+    }
+
+    /// Breaks a text into lines that fit into the columns after the first `gap` columns. Each line but the first begins with the gap.
+    ///
+    /// ```
+    /// let screen = mcp_runtime_workbench::Screen::new(Some(24), false);
+    /// let text = screen.wrap("lists all tools and prompts", 4);
+    /// assert_eq!(text, "lists all tools and\n    prompts");
+    /// ```
+    pub fn wrap(&self, text: &str, gap: usize) -> String {
+        let room = self.width().saturating_sub(gap).max(LEAST_ROOM);
+        wrapped(text, room).join(&format!("\n{:gap$}", ""))
     }
 
     pub(crate) fn paint(&self, style: Style, text: &str) -> String {
@@ -95,12 +111,20 @@ fn shows_colours(is_terminal: bool) -> bool {
 }
 
 /// Returns the number of columns of a text without styles.
-pub(crate) fn columns(text: &str) -> usize {
+///
+/// ```
+/// assert_eq!(mcp_runtime_workbench::columns("天気"), 4);
+/// ```
+pub fn columns(text: &str) -> usize {
     text.width()
 }
 
 /// Cuts a text to a number of columns. A text that was cut ends in `…`.
-pub(crate) fn cut(text: &str, width: usize) -> String {
+///
+/// ```
+/// assert_eq!(mcp_runtime_workbench::cut("天気予報", 7), "天気予…");
+/// ```
+pub fn cut(text: &str, width: usize) -> String {
     if columns(text) <= width {
         return text.to_owned();
     }

@@ -129,67 +129,19 @@ pub(super) fn alike_but_for_case(published: &CheckedServer) -> Vec<Problem> {
     folded(published, |name| underscores(name).to_lowercase(), underscores, why)
 }
 
-/// Reserved words of Python.
-static PYTHON: [&str; 35] = [
-    "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
-    "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
-    "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while",
-    "with", "yield",
-];
+/// Reserved words of Python. They are a single text, because a slice would take another 40 bytes of the program for each of them.
+const PYTHON: &str = "False None True and as assert async await break class continue def del elif else except \
+    finally for from global if import in is lambda nonlocal not or pass raise return try \
+    while with yield";
 
 /// Reserved words of JavaScript and TypeScript.
-static JAVASCRIPT: [&str; 48] = [
-    "arguments",
-    "await",
-    "break",
-    "case",
-    "catch",
-    "class",
-    "const",
-    "continue",
-    "debugger",
-    "default",
-    "delete",
-    "do",
-    "else",
-    "enum",
-    "eval",
-    "export",
-    "extends",
-    "false",
-    "finally",
-    "for",
-    "function",
-    "if",
-    "implements",
-    "import",
-    "in",
-    "instanceof",
-    "interface",
-    "let",
-    "new",
-    "null",
-    "package",
-    "private",
-    "protected",
-    "public",
-    "return",
-    "static",
-    "super",
-    "switch",
-    "this",
-    "throw",
-    "true",
-    "try",
-    "typeof",
-    "var",
-    "void",
-    "while",
-    "with",
-    "yield",
-];
+const JAVASCRIPT: &str = "arguments await break case catch class const continue debugger default delete do else \
+    enum eval export extends false finally for function if implements import in instanceof \
+    interface let new null package private protected public return static super switch this \
+    throw true try typeof var void while with yield";
 
-/// Names that are proposed in place of reserved words. For all other reserved words, a name with a suffix is proposed.
+/// Examples of names in place of reserved words. The right name depends on the meaning of the argument. For all other reserved words, the
+/// example is the name with a suffix.
 static OTHERS: [(&str, &str); 12] = [
     ("class", "category"),
     ("default", "fallback"),
@@ -212,7 +164,8 @@ fn replacement(name: &str) -> String {
 
 /// Returns the problem that a reserved name causes in clients. Returns `None` if the name is not reserved.
 fn consequence(name: &str) -> Option<&'static str> {
-    match (PYTHON.contains(&name), JAVASCRIPT.contains(&name)) {
+    let is_in = |words: &str| words.split(' ').any(|word| word == name);
+    match (is_in(PYTHON), is_in(JAVASCRIPT)) {
         (true, true) => Some(
             "reserved in Python and JavaScript: mcp-use drops it, and neither the Python of smolagents nor the TypeScript of \
              mcporter is valid with it",
@@ -237,12 +190,16 @@ pub(super) fn reserved(tool: &CheckedItem<'_>) -> Vec<Problem> {
         let why = consequence(name)?;
         let other = replacement(name);
         let fix = match (is_given, place == name) {
-            (true, _) => format!("call it `{other}` in `input_schema = …`"),
+            (true, _) => format!("another name in `input_schema = …`, such as `{other}`"),
             (false, true) => {
-                format!("call the parameter or field `{other}`, or `#[arg(name = \"{other}\")]`")
+                format!(
+                    "another name for the parameter or field, such as `{other}`, or `#[arg(name = \"{other}\")]`"
+                )
             }
             (false, false) => {
-                format!("call the field `{other}`, or `#[serde(rename = \"{other}\")]`")
+                format!(
+                    "another name for the field, such as `{other}`, or `#[serde(rename = \"{other}\")]`"
+                )
             }
         };
         Some(Problem::new(format!("the argument `{place}` has a name that is {why}"), fix))

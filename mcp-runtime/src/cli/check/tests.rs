@@ -1,7 +1,6 @@
 use serde_json::{Value, json};
 
 use super::{
-    Options,
     finding::{CheckedItem, CheckedServer},
     report,
     rules::{Look, RULES, look},
@@ -266,14 +265,14 @@ fn a_reserved_word_is_found_at_every_depth_and_a_rename_is_proposed() {
     let found = found_by("reserved word", &published);
     let expected = [
         "the argument `from` has a name that is reserved in Python: mcp-use drops it, and the code that smolagents writes is not \
-         valid with it | call the parameter or field `source`, or `#[arg(name = \"source\")]`",
+         valid with it | another name for the parameter or field, such as `source`, or `#[arg(name = \"source\")]`",
         "the argument `query.class` has a name that is reserved in Python and JavaScript: mcp-use drops it, and neither the Python \
-         of smolagents nor the TypeScript of mcporter is valid with it | call the field `category`, or \
+         of smolagents nor the TypeScript of mcporter is valid with it | another name for the field, such as `category`, or \
          `#[serde(rename = \"category\")]`",
         "the argument `query.in` has a name that is reserved in Python and JavaScript: mcp-use drops it, and neither the Python of \
-         smolagents nor the TypeScript of mcporter is valid with it | call the field `within`, or `#[serde(rename = \"within\")]`",
+         smolagents nor the TypeScript of mcporter is valid with it | another name for the field, such as `within`, or `#[serde(rename = \"within\")]`",
         "the argument `query.in[].function` has a name that is reserved in JavaScript: the TypeScript that mcporter writes is not \
-         valid with it | call the field `function_value`, or `#[serde(rename = \"function_value\")]`",
+         valid with it | another name for the field, such as `function_value`, or `#[serde(rename = \"function_value\")]`",
     ];
     assert_eq!(found, expected);
 }
@@ -476,34 +475,6 @@ fn findings_of_one_item_are_printed_together() {
         last.ends_with("the largest are `add` 152, `a.b` 121 bytes. 2 errors, 1 warning."),
         "{last}"
     );
-}
-
-#[test]
-fn the_options_of_check_are_parsed() {
-    let read = |given: &[&str]| {
-        let given: Vec<String> = given.iter().map(|given| (*given).to_owned()).collect();
-        Options::read(&given).map_err(|error| error.text)
-    };
-    assert_eq!(read(&[]), Ok(Options::default()));
-    let both = Options { strict: true, against: Some("mcp.lock.json".into()) };
-    assert_eq!(read(&["--against", "mcp.lock.json", "--strict"]), Ok(both));
-    assert_eq!(read(&["--against"]), Err("`--against` needs a file; see `help`".to_owned()));
-    let wrong = "`check` takes `--strict` and `--against FILE`, not `tools`; see `help`";
-    assert_eq!(read(&["tools"]), Err(wrong.to_owned()));
-}
-
-#[cfg(not(feature = "contract"))]
-#[test]
-fn without_the_feature_contract_the_error_names_the_command_to_run() {
-    let against = |strict| {
-        let lock = std::path::Path::new("mcp.lock.json");
-        let builder = crate::server!(crate = crate, group = "none");
-        super::compare(builder, lock, strict, false).map(|_| ()).expect_err("no comparison").text
-    };
-    assert!(against(false).ends_with(
-        "run `cargo run --features mcp-runtime/contract -- check --against mcp.lock.json`"
-    ));
-    assert!(against(true).contains("-- check --strict --against mcp.lock.json`"));
 }
 
 /// Definitions have names of Rust types, which mean nothing to the author of an argument.
