@@ -209,7 +209,10 @@ fn an_option_that_is_given_twice_is_refused_unless_it_may_be_repeated() {
 /// Words after `--` are arguments, even if they look like options.
 #[test]
 fn a_word_after_two_dashes_is_no_option() {
-    check_refused(&["list", "--", "--json"], "`list` takes no argument, and not `--json`: `list`; see `help`");
+    check_refused(
+        &["list", "--", "--json"],
+        "`list` takes no argument, and not `--json`: `list`; see `help`",
+    );
     let (stdout, _) = run(&["complete", "volume", "title", "--", "--x"], SUCCESS);
     assert_eq!(stdout, "");
 }
