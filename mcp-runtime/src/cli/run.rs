@@ -187,7 +187,7 @@ impl Builder {
                 }
                 GivenWord::Option(option) => option,
             };
-            let own_name = option.trim_start_matches('-');
+            let own_name = option.strip_prefix("--").unwrap_or_default();
             match &*option {
                 "--help" | "-h" => asked = Some(print_help),
                 "--version" | "-V" => asked = asked.or(Some(help::version)),

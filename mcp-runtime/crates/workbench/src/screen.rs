@@ -83,6 +83,9 @@ impl Screen {
     /// ```
     pub fn wrap(&self, text: &str, gap: usize) -> String {
         let room = self.width().saturating_sub(gap).max(LEAST_ROOM);
+        if columns(text) <= room {
+            return text.to_owned();
+        }
         wrapped(text, room).join(&format!("\n{:gap$}", ""))
     }
 
