@@ -1,9 +1,10 @@
 //! Serves clients over HTTP: holds the port, and runs the servers behind it.
 
 // `exchange` answers a request with the help of `hub`, which knows the server of the moment (`upstream`) and the sessions that outlast it
-// (`session`). `ready` hears that a server listens. `sse` and `body` are the form of the answers, `access` says who may read those of `dev` itself.
+// (`session`). `ready` hears that a server listens. `answer_stream`, `sse` and `body` are the form of the answers, `access` says who may read those of `dev` itself.
 
 mod access;
+mod answer_stream;
 mod body;
 mod exchange;
 mod hub;

@@ -86,6 +86,11 @@ impl Upstream {
         ended.ok().and_then(|report| report.clone()).unwrap_or_default()
     }
 
+    /// Whether the process has ended, which it does soon after it has closed its connections.
+    pub(crate) async fn has_ended(&self) -> bool {
+        timeout(Duration::from_secs(1), self.ended()).await.is_ok()
+    }
+
     /// Ends the server as soon as its requests are answered, or have had their time.
     pub(crate) async fn retire(&self) {
         let mut open = self.open.subscribe();
