@@ -369,7 +369,8 @@ pub mod __stdio {
 pub mod __companion {
     pub use crate::{
         authorization::{
-            AuthorizationPages, PageRequest, ServedResource, VerifierPages, scope_problem,
+            AuthorizationPages, LOGIN_PARTITION, PageRequest, ServedResource, VerifierPages,
+            scope_problem,
         },
         issuer::{Fetch, Web, discover},
         limits::{CallerKey, RateLimiter, RefusalCounters},

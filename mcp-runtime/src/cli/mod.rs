@@ -15,6 +15,8 @@ mod completions;
 mod dev;
 mod exit;
 mod http;
+#[cfg(all(feature = "auth", feature = "workbench"))]
+mod kept;
 mod manifest;
 #[cfg(feature = "workbench")]
 mod overview;

@@ -165,10 +165,12 @@ impl ClientRequest {
         let methods: Vec<_> = self.messages.iter().map(Message::method).collect();
         let runs_code = methods.iter().any(|method| message::runs_code(method));
         let calls_tool = methods.iter().any(|method| method == "tools/call");
+        // A server that starts has already read what the last server has kept, so it would not know a login that ends there now.
+        let may_log_in = self.messages.is_empty() && self.parts.method == Method::POST;
         let mut phases = hub.phase.subscribe();
-        let settled = phases.wait_for(|phase| match runs_code {
-            true => phase.is_settled(),
-            false => phase.is_settled() || phase.answering().is_some(),
+        let settled = phases.wait_for(|phase| {
+            let waits = runs_code || may_log_in && phase.is_starting;
+            phase.is_settled() || phase.answering().is_some() && !waits
         });
         let phase = settled.await.map_err(|_| "`dev` ends".to_owned())?.clone();
         match (phase.answering().cloned(), phase.build_error.or(phase.broken)) {
