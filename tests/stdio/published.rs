@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use support::{
     node::Node,
     python::Python,
-    requirement::{Missing, output_of},
+    requirement::{Missing, success_of},
 };
 
 use crate::{
@@ -63,7 +63,7 @@ fn unpacked(home: &HomeFolder, node: &Node) -> Result<PathBuf, Missing> {
     home.succeed(&["bundle", "--out", "notes.mcpb"]);
     let folder = home.path("unpacked");
     let mut unpack = node.run(format!("{LIBRARY}/dist/cli/cli.js"));
-    output_of(unpack.arg("unpack").arg(home.path("notes.mcpb")).arg(&folder))?;
+    success_of(unpack.arg("unpack").arg(home.path("notes.mcpb")).arg(&folder))?;
     Ok(folder)
 }
 
@@ -71,7 +71,7 @@ fn unpacked(home: &HomeFolder, node: &Node) -> Result<PathBuf, Missing> {
 fn values(folder: &Path, node: &Node, chosen: &Value) -> Result<[String; 2], Missing> {
     let mut command = node.run(LAUNCH);
     command.arg(node.folder.join(LIBRARY).join("dist/node.js"));
-    let config = output_of(command.arg(folder).arg(chosen.to_string()))?;
+    let config = success_of(command.arg(folder).arg(chosen.to_string()))?;
     let config: Value = serde_json::from_str(&config).expect("JSON");
     let mut command = Command::new(config["command"].as_str().expect("a command"));
     let texts = |list: &Value| -> Vec<String> {
@@ -90,7 +90,7 @@ fn check_bundle() -> Result<(), Missing> {
     let home = HomeFolder::of(published);
     let folder = unpacked(&home, &node)?;
     let mut validate = node.run(format!("{LIBRARY}/dist/cli/cli.js"));
-    let said = output_of(validate.arg("validate").arg(&folder))?;
+    let said = success_of(validate.arg("validate").arg(&folder))?;
     assert!(said.contains("Manifest schema validation passes!"), "{said}");
     assert!(said.contains("Icon validation passed"), "{said}");
     let mode = fs::metadata(folder.join("server/file-box")).expect("a program").permissions();
