@@ -403,7 +403,8 @@ pub mod __private {
         call::read::{BoundedForm, Form, FormChoice, choices, field, form},
         call::reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         config::{
-            ConfigDef, ConfigField, ConfigProbe, ConfigReader, ConfigRegistration, Configuration,
+            ConfigChoice, ConfigDef, ConfigField, ConfigProbe, ConfigReader, ConfigRegistration,
+            Configuration,
         },
         item::{
             ArgDef, Completer, InputSchema, Property, Segment, SourceLocation as Origin,

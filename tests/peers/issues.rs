@@ -375,9 +375,10 @@ fn settings_are_options_too_and_the_help_names_all_of_them() {
     let (output, _) = run(program(&tracker.url), &["help"]);
     let help = String::from_utf8_lossy(&output.stdout).into_owned();
     for line in [
-        "--url URL                          URL of the API",
-        "[ISSUES_KEY]",
-        "[ISSUES_TIMEOUT]",
+        "--url URL ",
+        "; required [ISSUES_URL]",
+        "; required [ISSUES_KEY]",
+        "; by default 10 [ISSUES_TIMEOUT]",
         "--retry-delay RETRY_DELAY ",
     ] {
         assert!(help.contains(line), "{line}: {help}");

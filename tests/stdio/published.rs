@@ -130,6 +130,8 @@ fn check_bundle() -> Result<(), Missing> {
         ("/user_config/verbose/default", json!(false)),
         ("/user_config/folder/multiple", json!(true)),
         ("/user_config/rules/type", json!("file")),
+        // A manifest has no lists of values.
+        ("/user_config/language/description", json!("Language of all texts: en, no")),
     ] {
         assert_eq!(manifest.pointer(pointer), Some(&value), "{pointer}: {text}");
     }
@@ -289,6 +291,15 @@ fn an_entry_of_the_registry_follows_the_official_schema() {
     ] {
         assert_eq!(entry.pointer(pointer), Some(&value), "{pointer}: {package}");
     }
+    let variables = entry["packages"][0]["environmentVariables"].as_array().expect("variables");
+    let language = variables.iter().find(|variable| variable["name"] == "TEXT_LANGUAGE");
+    let expected = json!({
+        "name": "TEXT_LANGUAGE",
+        "description": "Language of all texts",
+        "format": "string",
+        "choices": ["en", "no"],
+    });
+    assert_eq!(language, Some(&expected), "{package}");
     let entry: Value = serde_json::from_str(&remote).expect("JSON");
     let remotes = json!([{ "type": "streamable-http", "url": "https://example.com/mcp" }]);
     assert_eq!((&entry["remotes"], &entry["packages"]), (&remotes, &Value::Null));
