@@ -8,7 +8,8 @@
 //! | `POST issues/7/comments` | the new comment; the tracker ignores `Idempotency-Key` here |
 
 use std::{
-    env, error, iter, mem,
+    error, iter, mem,
+    str::FromStr,
     time::{Duration, SystemTime},
 };
 
@@ -28,6 +29,35 @@ const MAX_WAIT: Duration = Duration::from_secs(20);
 const MAX_BODY: usize = 4 * 1024 * 1024;
 /// Header with which the tracker recognizes a repeated POST.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+/// Settings of the server. Times are in seconds.
+#[config]
+pub struct Config {
+    /// URL of the API; begins with https, except on this machine
+    url: Url,
+    /// API key of the user
+    #[config(secret)]
+    key: String,
+    /// Time limit of each request to the API, in seconds; by default 10
+    #[config(default = Seconds(Duration::from_secs(10)))]
+    timeout: Seconds,
+    /// Wait before a request is repeated, in seconds; doubles with each attempt, up to 20; by default 0.5
+    #[config(default = Seconds(Duration::from_millis(500)))]
+    retry_delay: Seconds,
+}
+
+/// Time that is longer than zero, written as a number of seconds.
+pub struct Seconds(pub Duration);
+
+impl FromStr for Seconds {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let time = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let time = time.filter(|time| !time.is_zero()).map(Self);
+        time.ok_or("it is no number of seconds above 0, such as 2.5")
+    }
+}
 
 /// Access to the tracker. It has no `Debug`, which would print the key.
 pub struct Api {
@@ -51,18 +81,16 @@ struct Passing {
 }
 
 impl Api {
-    /// Reads the settings. It sends no request, so the server also starts while the tracker is down.
-    pub fn open() -> Result<Self, String> {
-        let key = env::var("ISSUES_KEY").ok().filter(|key| !key.is_empty());
-        let key = key.ok_or("set ISSUES_KEY to your API key of the tracker")?;
+    /// Checks the settings. It sends no request, so the server also starts while the tracker is down.
+    pub fn open(config: &Config) -> Result<Self, String> {
+        let key = config.key.clone();
         let mut authorization = HeaderValue::try_from(format!("Bearer {key}"))
             .map_err(|_| "ISSUES_KEY has a character that a header cannot have")?;
         // `Debug` and the logs of libraries then show `Sensitive`.
         authorization.set_sensitive(true);
-        let base = env::var("ISSUES_URL").unwrap_or_default();
+        let mut base = config.url.clone();
         // Without a slash at the end, `join` would replace the last segment of the path.
-        let base = Url::parse(&format!("{}/", base.trim_end_matches('/')))
-            .map_err(|error| format!("set ISSUES_URL to the URL of the tracker: {error}"))?;
+        base.set_path(&format!("{}/", config.url.path().trim_end_matches('/')));
         let is_local = matches!(base.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
         if base.scheme() != "https" && !is_local {
             return Err("ISSUES_URL must begin with https://, to protect the key".to_owned());
@@ -74,10 +102,10 @@ impl Api {
             .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
             // A redirect may lead to another host, which must not get the key.
             .redirect(Policy::none())
-            .timeout(seconds("ISSUES_TIMEOUT", 10.0)?)
+            .timeout(config.timeout.0)
             .build()
             .map_err(|error| error.to_string())?;
-        Ok(Self { http, base, key, delay: seconds("ISSUES_RETRY_DELAY", 0.5)? })
+        Ok(Self { http, base, key, delay: config.retry_delay.0 })
     }
 
     /// Reads a value. `None` means that it does not exist.
@@ -236,14 +264,6 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         Ok(seconds) => Some(Duration::from_secs(seconds)),
         Err(_) => httpdate::parse_http_date(value).ok()?.duration_since(SystemTime::now()).ok(),
     }
-}
-
-/// Reads a time in seconds from an environment variable.
-pub fn seconds(name: &str, default: f64) -> Result<Duration, String> {
-    let text = env::var(name).unwrap_or_else(|_| default.to_string());
-    let time = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    let time = time.filter(|time| !time.is_zero());
-    time.ok_or_else(|| format!("{name} must be a number of seconds such as 2.5, not `{text}`"))
 }
 
 /// Returns the error for a path that every tracker has.

@@ -1,8 +1,8 @@
 //! Issues of a tracker behind a REST API: an API key, time limits, retries and pages.
 //!
 //! `ISSUES_URL=https://tracker.example/api ISSUES_KEY=… cargo run -p example-issues` serves the issues of any tracker that answers the
-//! requests in the table of `api.rs`. All clients of the server use the same key, so do not share a server with other users. Settings are
-//! environment variables, with times in seconds:
+//! requests in the table of `api.rs`. All clients of the server use the same key, so do not share a server with other users. Times are in
+//! seconds. Each setting but the last is an option, too, such as `--retry-delay`:
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
@@ -14,7 +14,9 @@
 
 mod api;
 
-use api::{Api, no_tracker, seconds};
+use std::env;
+
+use api::{Api, Config, Seconds, no_tracker};
 use mcp_runtime::prelude::*;
 use serde_json::json;
 
@@ -169,6 +171,9 @@ fn no_issue(number: u64) -> Error {
 }
 
 fn main() -> Result<Exit, String> {
-    let deadline = seconds("ISSUES_DEADLINE", 60.0)?;
-    Ok(server!().timeout(deadline).setup(async || Api::open()).run())
+    // The server has this limit before it reads its options.
+    let deadline = env::var("ISSUES_DEADLINE").unwrap_or_else(|_| "60".to_owned());
+    let Seconds(time) =
+        deadline.parse().map_err(|why| format!("ISSUES_DEADLINE is `{deadline}`: {why}"))?;
+    Ok(server!().timeout(time).setup(async |config: State<Config>| Api::open(&config)).run())
 }

@@ -1,12 +1,12 @@
 //! A memory that outlives the conversation: entities, observations about them, and relations between them.
 //!
-//! `cargo run -p example-memory` keeps the memory in `memory.db` in the working directory, or in the file that the environment variable
-//! `MEMORY_DB` names. A change is on disk before the call is answered, so neither a crash nor a power cut loses it. Several servers may
-//! share the file.
+//! `cargo run -p example-memory` keeps the memory in `memory.db` in the working directory. The option `--db` and the environment variable
+//! `MEMORY_DB` name another file. A change is on disk before the call is answered, so neither a crash nor a power cut loses it. Several
+//! servers may share the file.
 
 use std::{
     collections::HashSet,
-    env,
+    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
@@ -27,6 +27,13 @@ const SCHEMA: &str = "
         target TEXT NOT NULL REFERENCES entity ON DELETE CASCADE,
         PRIMARY KEY (source, type, target)
     ) STRICT;";
+
+#[config]
+struct Config {
+    /// File of the memory, which is created if it is missing
+    #[config(file, default = "memory.db")]
+    db: PathBuf,
+}
 
 /// Something worth remembering.
 #[data]
@@ -197,8 +204,7 @@ impl Graph {
 }
 
 impl Graph {
-    fn open(server: Handle) -> Result<Self> {
-        let file = env::var_os("MEMORY_DB").unwrap_or_else(|| "memory.db".into());
+    fn open(file: &Path, server: Handle) -> Result<Self> {
         let connection = Connection::open(file)?;
         connection.execute_batch(SCHEMA)?;
         Ok(Self { connection: Mutex::new(connection), server })
@@ -277,5 +283,7 @@ fn known(graph: &Transaction<'_>, entity: &str) -> Result<()> {
 }
 
 fn main() -> Exit {
-    server!().setup(async |server: Handle| Graph::open(server)).run()
+    server!()
+        .setup(async |config: State<Config>, server: Handle| Graph::open(&config.db, server))
+        .run()
 }

@@ -1,15 +1,16 @@
 //! A notebook for each user, behind a login: `cargo run -p example-notes -- --http`, and give `http://127.0.0.1:8000/mcp` to a client.
 //!
 //! The server is its own authorization server: the client registers itself, and a page asks the user to log in. There are two users, `ada`
-//! and `bob`. Their passwords come from the environment (`NOTES_ADA`, `NOTES_BOB`) or are generated and printed. Over stdio there is no
-//! login: the notes belong to the user who starts the program.
+//! and `bob`. Their passwords are settings (`NOTES_ADA`, `NOTES_BOB`), or are generated and printed. Over stdio there is no login: the
+//! notes belong to the user who starts the program.
 //!
 //! By default everything is in memory. If the environment variable `NOTES_DB` names a file, the server keeps notes in that file and logins
-//! beside it, so that a restart loses neither. `NOTES_URL` is the address of a public server: `https://notes.example.com`.
+//! beside it, so that a restart loses neither. `NOTES_URL` is the address of a public server: `https://notes.example.com`. Both are needed
+//! before the server reads its options, so they are variables only.
 
 use std::{
     env,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use mcp_runtime::{
@@ -31,6 +32,16 @@ const SCHEMA: &str = "
 
 /// Maximum number of notes of one user.
 const MOST: i64 = 1000;
+
+#[config]
+struct Config {
+    /// Password of `ada`; without it, the server generates one
+    #[config(secret)]
+    ada: Option<String>,
+    /// Password of `bob`; without it, the server generates one
+    #[config(secret)]
+    bob: Option<String>,
+}
 
 /// A note.
 #[data]
@@ -139,22 +150,25 @@ impl Notebook {
     }
 }
 
+/// Users with their passwords, from the start of the server on.
+type Users = Arc<OnceLock<[(&'static str, String); 2]>>;
+
 /// Returns the users and their passwords. Generated passwords are printed only over HTTP, because stdio has no login.
-fn users() -> Vec<(String, String)> {
+fn users(config: &Config) -> [(&'static str, String); 2] {
     let is_served = env::args().any(|argument| argument.starts_with("--http"));
-    let password = |name: &str| {
-        let variable = format!("NOTES_{}", name.to_uppercase());
-        env::var(&variable).ok().filter(|value| !value.is_empty()).unwrap_or_else(|| {
+    let password = |name: &str, given: &Option<String>| {
+        given.clone().unwrap_or_else(|| {
             let mut bytes = [0; 10];
             getrandom::fill(&mut bytes).expect("the system provides random numbers");
             let made: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             if is_served {
+                let variable = format!("NOTES_{}", name.to_uppercase());
                 eprintln!("notes: {name} has the password {made} (set {variable} for another one)");
             }
             made
         })
     };
-    ["ada", "bob"].map(|name| (name.to_owned(), password(name))).into()
+    [("ada", &config.ada), ("bob", &config.bob)].map(|(name, given)| (name, password(name, given)))
 }
 
 /// Compares two texts. If they have the same length, the time that this takes does not reveal where they differ.
@@ -163,13 +177,13 @@ fn is_same(one: &str, other: &str) -> bool {
     one.len() == other.len() && pairs.fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
-fn authorization() -> AuthorizationServer {
-    let users = users();
+fn authorization(users: Users) -> AuthorizationServer {
     let login = move |request: LoginRequest| {
-        let is_known = |user: &&(String, String)| {
+        let is_known = |user: &&(&str, String)| {
             user.0 == request.name() && is_same(&user.1, request.password())
         };
-        let user = users.iter().find(is_known).map(|user| User::new(&*user.0));
+        let user = users.get().and_then(|users| users.iter().find(is_known));
+        let user = user.map(|user| User::new(user.0));
         async { user.ok_or(LoginPage::form().message("No user has this name and this password.")) }
     };
     AuthorizationServer::new(login)
@@ -179,7 +193,8 @@ fn authorization() -> AuthorizationServer {
 
 fn main() -> Exit {
     let (file, url) = (env::var("NOTES_DB").ok(), env::var("NOTES_URL").ok());
-    let mut authorization = authorization();
+    let accounts = Users::default();
+    let mut authorization = authorization(accounts.clone());
     if let Some(url) = url {
         authorization = authorization.issuer(url);
     }
@@ -197,6 +212,9 @@ fn main() -> Exit {
                 .implies("notes:write", ["notes:read"])
                 .list_beyond_scopes(),
         )
-        .setup(async move || Notebook::open(file.as_deref()))
+        .setup(async move |config: State<Config>| {
+            accounts.get_or_init(|| users(&config));
+            Notebook::open(file.as_deref())
+        })
         .run()
 }

@@ -569,7 +569,8 @@ pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | `Vec<T>` | may be repeated; in the variable, commas separate the values | an empty list |
 /// | any other `T` | `--root TEXT` or `--root=TEXT` | the `default`, or else an error |
 ///
-/// `T` is a type that implements `FromStr`, such as `String`, `PathBuf`, a number, `SocketAddr`, or an enum of your own. An empty variable
+/// `T` is a type that implements `FromStr`, such as `String`, `PathBuf`, a number or `SocketAddr`, or an enum with `#[data]` whose variants
+/// have no fields. The values of such an enum are the names of its variants, as clients know them, and `help` lists them. An empty variable
 /// counts as absent. The doc comment of a field is its description in `help`.
 ///
 /// # Keys

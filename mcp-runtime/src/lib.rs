@@ -369,7 +369,8 @@ pub mod __stdio {
 pub mod __companion {
     pub use crate::{
         authorization::{
-            AuthorizationPages, PageRequest, ServedResource, VerifierPages, scope_problem,
+            AuthorizationPages, LOGIN_PARTITION, PageRequest, ServedResource, VerifierPages,
+            scope_problem,
         },
         issuer::{Fetch, Web, discover},
         limits::{CallerKey, RateLimiter, RefusalCounters},
@@ -402,7 +403,8 @@ pub mod __private {
         call::read::{BoundedForm, Form, FormChoice, choices, field, form},
         call::reply::{ConstantOutput, completion_reply, prompt_reply, resource_reply, tool_reply},
         config::{
-            ConfigDef, ConfigField, ConfigProbe, ConfigReader, ConfigRegistration, Configuration,
+            ConfigChoice, ConfigDef, ConfigField, ConfigProbe, ConfigReader, ConfigRegistration,
+            Configuration,
         },
         item::{
             ArgDef, Completer, InputSchema, Property, Segment, SourceLocation as Origin,

@@ -5,7 +5,7 @@ use std::{path::Path, sync::OnceLock};
 use serde::Deserialize;
 use support::{
     node::Node,
-    requirement::{Missing, output_of},
+    requirement::{Missing, success_of},
 };
 
 use crate::files::{Folder, committed, path, replace, root, tools};
@@ -37,7 +37,7 @@ fn lint(file: &Path) -> Result<Linted, Missing> {
     let node = LINTER.get_or_init(|| install().map_err(|missing| missing.to_string()));
     let node = node.as_ref().map_err(Missing::new)?;
     let script = root().join("tests/deploy/dockerfile.cjs");
-    let said = output_of(node.run(script).arg(&node.folder).arg(file))?;
+    let said = success_of(node.run(script).arg(&node.folder).arg(file))?;
     Ok(serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}")))
 }
 

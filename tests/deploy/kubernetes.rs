@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use support::{
     clock::eventually,
     python::Python,
-    requirement::{Missing, output_of},
+    requirement::{Missing, success_of},
 };
 
 use crate::{
@@ -49,7 +49,7 @@ fn against(file: &Path, versions: &[&str]) -> Result<Validated, Missing> {
     let python = VALIDATOR.get_or_init(|| install().map_err(|missing| missing.to_string()));
     let python = python.as_ref().map_err(Missing::new)?;
     let script = root().join("tests/deploy/kubernetes.py");
-    let said = output_of(python.run(script).arg(file).args(versions))?;
+    let said = success_of(python.run(script).arg(file).args(versions))?;
     Ok(serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}")))
 }
 

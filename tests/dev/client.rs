@@ -1,6 +1,7 @@
 //! Client over stdio that reads and writes messages as they are.
 
 use std::{
+    fmt::Display,
     io::{BufRead as _, BufReader, Write as _},
     process::{Child, ChildStdin, Command, Stdio},
     sync::{
@@ -21,6 +22,7 @@ pub(crate) struct Client {
     messages: Receiver<Value>,
     /// Messages that were read while the test waited for another one.
     kept: Vec<Value>,
+    stdout: Arc<Mutex<String>>,
     stderr: Arc<Mutex<String>>,
 }
 
@@ -31,8 +33,11 @@ impl Client {
         let stdout = BufReader::new(process.stdout.take().expect("stdout is piped"));
         let errors = BufReader::new(process.stderr.take().expect("stderr is piped"));
         let (sender, messages) = channel();
+        let (lines, written) = (stdout, Arc::<Mutex<String>>::default());
+        let stdout = written.clone();
         thread::spawn(move || {
-            for line in stdout.lines().map_while(Result::ok) {
+            for line in lines.lines().map_while(Result::ok) {
+                *written.lock().expect("no test panics here") += &format!("{line}\n");
                 let message = serde_json::from_str(&line);
                 let _ = sender.send(message.unwrap_or_else(|error| panic!("{error}: {line}")));
             }
@@ -45,7 +50,12 @@ impl Client {
                 *said.lock().expect("no test panics here") += &format!("{line}\n");
             }
         });
-        Self { stdin: process.stdin.take(), process, messages, kept: Vec::new(), stderr }
+        Self { stdin: process.stdin.take(), process, messages, kept: Vec::new(), stdout, stderr }
+    }
+
+    /// Returns all messages as the process has written them.
+    pub(crate) fn stdout(&self) -> String {
+        self.stdout.lock().expect("no test panics here").clone()
     }
 
     pub(crate) fn stderr(&self) -> String {
@@ -72,7 +82,7 @@ impl Client {
         });
     }
 
-    pub(crate) fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &impl Display) {
         let stdin = self.stdin.as_mut().expect("stdin is open");
         stdin.write_all(format!("{message}\n").as_bytes()).expect("the process reads");
     }

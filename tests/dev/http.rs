@@ -1,6 +1,6 @@
 //! Clients over HTTP.
 
-use std::{future::Future, net::SocketAddr};
+use std::{cell::Cell, future::Future, net::SocketAddr};
 
 use serde_json::{Value, json};
 use support::{
@@ -16,13 +16,17 @@ use tokio::time::timeout;
 use crate::{
     client::{Client, call, modern, text},
     stdio::names,
-    workshop::{BROKEN, DOUBLE, GREET, Workshop, main_with_port, versioned},
+    workshop::{
+        BROKEN, DOUBLE, EXACT, EXACT_MEMBERS, FOLDERS, GREET, Workshop, main_with_port, versioned,
+    },
 };
 
 /// Server over HTTP under `dev`.
 struct Served {
     dev: Client,
     address: SocketAddr,
+    /// Revision of the last session that has begun.
+    revision: Cell<&'static str>,
 }
 
 impl Served {
@@ -31,7 +35,7 @@ impl Served {
         let url = dev.url();
         let address = url.split('/').nth(2).and_then(|address| address.parse().ok());
         let address = address.expect("an address");
-        Self { dev, address }
+        Self { dev, address, revision: Cell::new("2025-11-25") }
     }
 
     /// Sends a request with these headers.
@@ -53,7 +57,8 @@ impl Served {
 
     /// Sends a message of the session with this id, or of revision 2026-07-28.
     async fn post(&self, session: &str, message: &Value) -> Answer {
-        let mut headers = vec![("Mcp-Session-Id", session), ("MCP-Protocol-Version", "2025-11-25")];
+        let mut headers =
+            vec![("Mcp-Session-Id", session), ("MCP-Protocol-Version", self.revision.get())];
         let method = message["method"].as_str().unwrap_or_default();
         let name = message["params"]["name"].as_str().unwrap_or_default();
         if session.is_empty() {
@@ -71,11 +76,16 @@ impl Served {
         answer.message(|message| message["id"] == id && message.get("method").is_none()).await
     }
 
-    /// Begins a session. Returns its id.
+    /// Begins a session of the newest legacy revision. Returns its id.
     async fn initialize(&self) -> String {
+        self.initialize_as("2025-11-25").await
+    }
+
+    async fn initialize_as(&self, revision: &'static str) -> String {
+        self.revision.set(revision);
         let params = json!({
-            "protocolVersion": "2025-11-25",
-            "capabilities": { "elicitation": {} },
+            "protocolVersion": revision,
+            "capabilities": { "elicitation": {}, "roots": {} },
             "clientInfo": { "name": "test", "version": "1" },
         });
         let message =
@@ -91,7 +101,7 @@ impl Served {
 
     /// Opens the stream of a session.
     async fn listen(&self, session: &str) -> Answer {
-        let headers = [("Mcp-Session-Id", session), ("MCP-Protocol-Version", "2025-11-25")];
+        let headers = [("Mcp-Session-Id", session), ("MCP-Protocol-Version", self.revision.get())];
         self.open("GET", &headers, "").await
     }
 }
@@ -264,6 +274,98 @@ fn over_http_a_running_call_ends_at_the_server_that_has_begun_it() {
             served.dev.stderr()
         );
         assert_eq!(text(&first.message(|message| message["id"] == 1).await), "hello Ada");
+    });
+}
+
+#[test]
+fn over_http_messages_keep_the_order_of_members_and_the_digits_of_numbers() {
+    run(async {
+        let workshop = Workshop::new("http-exact", EXACT);
+        let served = Served::start(&workshop, &[]);
+        let session = served.initialize().await;
+        let headers = [("Mcp-Session-Id", &*session), ("MCP-Protocol-Version", "2025-11-25")];
+        let body = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"exact","arguments":{EXACT_MEMBERS}}}}}"#
+        );
+        let mut answer = served.open("POST", &headers, &body).await;
+        let text = answer.connection.body(LIMIT).await.expect("a whole body");
+        let text = String::from_utf8(text).expect("UTF-8");
+        assert!(text.contains(&format!(r#""structuredContent":{EXACT_MEMBERS}"#)), "{text}");
+    });
+}
+
+/// Returns a batch with calls of these tools. The first call has the id 1.
+fn batch(tools: &[&str]) -> Value {
+    let requests = tools.iter().zip(1..).map(|(tool, id)| {
+        let arguments = if *tool == "letters" { json!({ "text": "four" }) } else { json!({}) };
+        let params = call(tool, arguments);
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+    });
+    requests.collect()
+}
+
+/// Returns the texts of the answers to a batch, in the order of the ids.
+fn texts(batch: &Value) -> Vec<String> {
+    let mut answers = batch.as_array().unwrap_or_else(|| panic!("{batch}")).clone();
+    answers.sort_by_key(|answer| answer["id"].as_u64());
+    answers.iter().map(text).collect()
+}
+
+#[test]
+fn over_http_a_batch_ends_at_the_server_that_has_begun_it() {
+    run(async {
+        let workshop = Workshop::new("http-batch", &format!("{FOLDERS}{}", versioned("one")));
+        let served = Served::start(&workshop, &[]);
+        let session = served.initialize_as("2025-03-26").await;
+        let mut stream = served.listen(&session).await;
+        let mut begun = served.post(&session, &batch(&["folders", "version", "folders"])).await;
+        let mut asked = Vec::new();
+        for _ in 0..2 {
+            asked.push(begun.notification("roots/list").await["id"].clone());
+        }
+        let program = workshop.read("src/main.rs").replace("\"one\"", "\"two\"");
+        workshop.save("src/main.rs", &program);
+        stream.notification("notifications/tools/list_changed").await;
+        // A batch waits for nothing of an earlier batch, and reaches the new server.
+        let mut other = served.post(&session, &batch(&["version", "letters"])).await;
+        assert_eq!(texts(&other.message(Value::is_array).await), ["two", "4"]);
+        // Both answers, and a request for the new server, come in one batch. The old server is still there.
+        let root = json!({ "uri": "file:///a" });
+        let answer = |id: &Value, roots: &[&Value]| json!({ "jsonrpc": "2.0", "id": id, "result": { "roots": roots } });
+        let mixed = json!([
+            answer(&asked[0], &[&root]),
+            { "jsonrpc": "2.0", "id": 4, "method": "ping" },
+            answer(&asked[1], &[&root, &root]),
+        ]);
+        let mut mixed = served.post(&session, &mixed).await;
+        let pong = json!([{ "jsonrpc": "2.0", "id": 4, "result": {} }]);
+        assert_eq!(mixed.message(|_| true).await, pong);
+        let mut counts = texts(&begun.message(Value::is_array).await);
+        assert_eq!(counts.remove(1), "one");
+        counts.sort_unstable();
+        assert_eq!(counts, ["1", "2"]);
+    });
+}
+
+#[test]
+fn over_http_a_batch_is_answered_while_no_server_can() {
+    run(async {
+        let workshop = Workshop::new("http-batches", "");
+        let served = Served::start(&workshop, &[]);
+        let session = served.initialize_as("2025-03-26").await;
+        workshop.save_program(BROKEN);
+        served.dev.wait_for_words("the build has failed");
+        let mut failed = served.post(&session, &batch(&["letters", "double"])).await;
+        for text in texts(&failed.message(Value::is_array).await) {
+            assert!(text.contains("cannot multiply `i64` by `&str`"), "{text}");
+        }
+        let quit = "#[tool]\nfn quit() { std::process::exit(3) }\n";
+        workshop.save_program(&format!("{quit}{FOLDERS}"));
+        served.dev.wait_for_words("built after");
+        let mut lost = served.post(&session, &batch(&["quit", "folders"])).await;
+        for text in texts(&lost.message(Value::is_array).await) {
+            assert!(text.contains("the server has ended (exit status: 3)"), "{text}");
+        }
     });
 }
 

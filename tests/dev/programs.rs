@@ -11,7 +11,7 @@ use support::{
     crates_io,
     node::Node,
     python::Python,
-    requirement::{Missing, output_of},
+    requirement::{Missing, output_of, success_of},
 };
 
 /// Version of cargo-generate. Newer versions need Rust 1.96.
@@ -71,8 +71,8 @@ pub(crate) fn validated(bundle: &Path) -> Result<PathBuf, Missing> {
     let node = Node::locked(&folder("publishing"), "mcpb-2.1.2", package, lock)?;
     let tool = || node.run("node_modules/@anthropic-ai/mcpb/dist/cli/cli.js");
     let unpacked = bundle.with_extension("unpacked");
-    output_of(tool().arg("unpack").arg(bundle).arg(&unpacked))?;
-    let said = output_of(tool().arg("validate").arg(&unpacked))?;
+    success_of(tool().arg("unpack").arg(bundle).arg(&unpacked))?;
+    let said = success_of(tool().arg("validate").arg(&unpacked))?;
     assert!(said.contains("Manifest schema validation passes!"), "{said}");
     Ok(unpacked)
 }

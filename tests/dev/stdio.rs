@@ -17,7 +17,9 @@ use support::{
 
 use crate::{
     client::{Client, call, modern, text},
-    workshop::{BROKEN, DOUBLE, GREET, NOTE, Workshop, main_with_port, versioned},
+    workshop::{
+        BROKEN, DOUBLE, EXACT, EXACT_MEMBERS, GREET, NOTE, Workshop, main_with_port, versioned,
+    },
 };
 
 pub(crate) fn names(answer: &Value) -> Vec<&str> {
@@ -65,6 +67,28 @@ fn from_saving_to_the_answer_of_the_new_tool() {
         assert_eq!(text(&client.request(round, "tools/call", doubled)), "42");
         eprintln!("dev | {} | {}", build.as_millis(), watch.elapsed().as_millis());
     }
+    client.check_end();
+}
+
+#[test]
+fn messages_keep_the_order_of_members_and_the_digits_of_numbers() {
+    let workshop = Workshop::new("exact", EXACT);
+    let mut client = Client::start(workshop.dev(&[]));
+    let meta = modern(json!({}))["_meta"].clone();
+    let request = |id: u64, method: &str, params: &str| {
+        let params = format!(r#"{{"name":"exact",{params}"_meta":{meta}}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#)
+    };
+    client.send(&request(1, "tools/call", &format!(r#""arguments":{EXACT_MEMBERS},"#)));
+    client.response(1);
+    client.send(&request(2, "tools/list", ""));
+    assert_eq!(client.response(2)["result"]["ttlMs"], 0);
+    let said = client.stdout();
+    assert!(said.contains(&format!(r#""structuredContent":{EXACT_MEMBERS}"#)), "{said}");
+    // `dev` changes the time to live of this answer, and nothing else.
+    assert!(said.contains(r#""required":["zebra","apple"]"#), "{said}");
+    let at = |name: &str| said.find(&format!(r#""{name}":{{"#)).unwrap_or_else(|| panic!("{said}"));
+    assert!(at("zebra") < at("apple"), "{said}");
     client.check_end();
 }
 

@@ -1,24 +1,49 @@
 //! Templates of `examples/template`: the tests generate a crate from each, and build, test and call it.
 
-use std::{path::PathBuf, process::Command};
+use std::{fs, path::PathBuf, process::Command};
 
 use serde_json::{Value, json};
 use support::{browser::send, process::HttpServer, requirement::Missing};
 
-use crate::{generated::Generated, programs::python};
+use crate::{client::Client, generated::Generated, programs::python, workshop::DOUBLE};
 
-/// Runs the commands of the workflow and of the README, and returns them with their output. Leaves out three kinds: release builds, which take
-/// minutes, commands that serve, and commands that need Claude Code.
-fn follow(generated: &Generated) -> Vec<(String, String)> {
+/// Returns the commands of the workflow, each with the variables of its step.
+fn steps_of_workflow(generated: &Generated) -> Vec<String> {
     let workflow = generated.text(".github/workflows/ci.yml");
-    let workflow = workflow.lines().filter_map(|line| line.trim().strip_prefix("- run: "));
-    let strict: Vec<_> = workflow.map(|line| format!("MCP_LOCK=strict {line}")).collect();
-    assert!(strict.len() >= 4, "the workflow has few commands: {strict:?}");
+    let mut steps: Vec<String> = Vec::new();
+    let mut variables = Vec::new();
+    // A command may be a list of variables, too: the last line of a step comes first.
+    for line in workflow.lines().rev().map(str::trim) {
+        match line.split_once(": ") {
+            Some(("- run", command)) => {
+                let variables = variables.drain(..).rev().collect::<Vec<_>>().join(" ");
+                steps.push(format!("{variables} {command}").trim_start().to_owned());
+            }
+            Some((name, value)) if !name.contains([' ', '#', '-']) => {
+                variables.push(format!("{name}={value}"));
+            }
+            _ => {}
+        }
+    }
+    steps.reverse();
+    steps
+}
+
+/// Returns the commands of the README that a test can run. Commands that serve never end, and others need Claude Code. Optimized builds take
+/// minutes, so the same commands run without `--release`.
+fn lines_of_readme(generated: &Generated) -> Vec<String> {
     let readme = generated.text("README.md");
     let shown = readme.lines().filter_map(|line| line.strip_prefix("$ "));
-    let is_run =
-        |line: &&str| !["--release", "--http", "claude "].iter().any(|part| line.contains(part));
-    let lines = strict.into_iter().chain(shown.filter(is_run).map(str::to_owned));
+    let is_run = |line: &&str| !["--http", "claude "].iter().any(|part| line.contains(part));
+    shown.filter(is_run).map(|line| line.replace("--release ", "")).collect()
+}
+
+/// Runs the commands of the workflow and of the README, and returns them with their output.
+fn follow(generated: &Generated) -> Vec<(String, String)> {
+    let workflow = steps_of_workflow(generated);
+    assert_eq!(workflow.len(), 4, "{workflow:?}");
+    assert_eq!(workflow.last().map(String::as_str), Some("MCP_LOCK=strict cargo test"));
+    let lines = workflow.into_iter().chain(lines_of_readme(generated));
     lines.map(|line| (generated.run(&line), line)).map(|(said, line)| (line, said)).collect()
 }
 
@@ -33,6 +58,21 @@ fn check_stdio() -> Result<(), Missing> {
     let mark = "cargo run -q -- --mark '?' call greet name=Ada language=fi";
     assert_eq!(generated.run(mark), "Hei, Ada?\n");
     assert!(said("cargo test").is_some_and(|said| said.contains("4 passed")), "{lines:?}");
+    let install =
+        said("cargo run --features mcp-runtime/workbench -- install claude-desktop --print");
+    assert!(install.is_some_and(|said| said.contains("template-stdio")), "{lines:?}");
+    assert!(!generated.home.join(".config/Claude").exists(), "`--print` writes nothing");
+    assert!(said("cargo run --features mcp-runtime/workbench -- bundle").is_some(), "{lines:?}");
+    let files = fs::read_dir(&generated.folder).expect("the folder").flatten();
+    let bundles = files.filter(|file| file.path().extension().is_some_and(|end| end == "mcpb"));
+    assert_eq!(bundles.count(), 1);
+    // The workflow notices a tool that the lock file lacks.
+    let program = format!("{}\n{DOUBLE}", generated.text("src/main.rs"));
+    fs::write(generated.folder.join("src/main.rs"), program).expect("the folder is ours");
+    let failed = generated.command("sh").args(["-c", "MCP_LOCK=strict cargo test"]).output();
+    let failed = failed.expect("a shell");
+    let said = String::from_utf8_lossy(&failed.stdout);
+    assert!(!failed.status.success() && said.contains("MCP_LOCK=update"), "{said}");
     Ok(())
 }
 
@@ -78,6 +118,50 @@ fn the_template_with_a_login_does_what_its_readme_shows_and_serves_users_with_a_
     check_login().unwrap_or_else(Missing::skip);
 }
 
+fn check_login_under_dev() -> Result<(), Missing> {
+    let generated = Generated::new("login", "template-kept")?;
+    // The first build takes longer than the test waits for the server.
+    generated.run("cargo workbench version");
+    let mut dev = generated.command("cargo");
+    dev.args(["workbench", "dev", "--http", "127.0.0.1:0"]);
+    let dev = Client::start({
+        dev.env("TEMPLATE_KEPT_PASSWORD", "correct horse");
+        dev
+    });
+    let program = generated.text("src/main.rs");
+    let twice = DOUBLE.replace("double", "twice");
+    for (era, name, added, notes) in [
+        ("auto", "double", DOUBLE.to_owned(), "1"),
+        // The second client comes after the first change, with a login of its own. The user has a note already.
+        ("legacy", "twice", format!("{DOUBLE}{twice}"), "2"),
+    ] {
+        let text = format!("{program}\n{added}");
+        let save =
+            json!({ "do": "save", "path": generated.folder.join("src/main.rs"), "text": text });
+        let note = json!({ "do": "call", "name": "add_note", "arguments": { "text": "Buy milk" } });
+        let plan = json!({
+            "login": { "name": "ada", "password": "correct horse" },
+            "steps": [
+                note,
+                { "do": "hear", "list": "tools", "trigger": save },
+                { "do": "call", "name": name, "arguments": { "number": 21 } },
+                note,
+            ],
+        });
+        let report = python(&generated.folder, era, &[dev.url()], &plan)?;
+        let text = |step: usize| &report["steps"][step]["result"]["content"][0]["text"];
+        // The new server has the login of the client, and no notes.
+        assert_eq!([text(0), text(2), text(3)], [notes, "42", "1"], "{report:#}");
+        assert_eq!(report["logins"].as_array().map(Vec::len), Some(1), "{report:#}");
+    }
+    Ok(())
+}
+
+#[test]
+fn under_dev_users_of_the_template_stay_logged_in_when_a_change_replaces_the_server() {
+    check_login_under_dev().unwrap_or_else(Missing::skip);
+}
+
 /// Returns the dependencies of a generated crate on crates of this repository, as cargo reads them.
 fn own_dependencies(generated: &Generated) -> Vec<Value> {
     let metadata = generated.run("cargo metadata --no-deps --format-version=1");
@@ -105,7 +189,9 @@ fn a_template_uses_the_published_version_or_a_git_repository() {
             }
             let url = "https://git.example.com/mcp-runtime.git";
             let cloned = Generated::from_source(template, "template-git", url)?;
-            for dependency in own_dependencies(&cloned) {
+            let found = own_dependencies(&cloned);
+            assert_eq!(found.len(), count, "{found:?}");
+            for dependency in found {
                 assert_eq!(dependency["source"], format!("git+{url}"), "{dependency}");
             }
         }
@@ -120,7 +206,7 @@ fn the_templates_are_neither_members_of_the_workspace_nor_manifests_that_cargo_f
     let mut folders = vec![PathBuf::from(folder)];
     while let Some(folder) = folders.pop() {
         assert!(!folder.join("Cargo.toml").exists(), "{}", folder.display());
-        let files = std::fs::read_dir(&folder).expect("a folder").flatten();
+        let files = fs::read_dir(&folder).expect("a folder").flatten();
         folders.extend(files.map(|file| file.path()).filter(|path| path.is_dir()));
     }
     let mut metadata = Command::new(env!("CARGO"));

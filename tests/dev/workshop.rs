@@ -50,6 +50,33 @@ async fn greet(ctx: &Context) -> Result<String> {
 }
 "#;
 
+/// A tool that returns what it gets: members in an order of their own, and a number that `f64` cannot represent.
+pub(crate) const EXACT: &str = r#"
+#[data]
+struct Exact {
+    zebra: u128,
+    apple: f64,
+}
+
+/// Returns its arguments.
+#[tool]
+fn exact(zebra: u128, apple: f64) -> Json<Exact> {
+    Json(Exact { zebra, apple })
+}
+"#;
+
+/// Members of [`EXACT`] as they are sent and received.
+pub(crate) const EXACT_MEMBERS: &str = r#"{"zebra":12345678901234567890123,"apple":1.0}"#;
+
+/// A tool that asks clients of revision 2025-03-26.
+pub(crate) const FOLDERS: &str = r#"
+/// Counts the folders of the user.
+#[tool(asks(roots))]
+async fn folders(ctx: &Context) -> Result<usize> {
+    Ok(ctx.roots().await?.len())
+}
+"#;
+
 /// A resource with subscribers, and a tool that changes it.
 pub(crate) const NOTE: &str = r#"
 /// The note of today.

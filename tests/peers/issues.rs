@@ -330,36 +330,59 @@ fn an_answer_that_is_too_large_is_not_read_to_its_end() {
 
 #[test]
 fn wrong_settings_are_named() {
-    let number = "must be a number of seconds such as 2.5, not";
+    let number = "it is no number of seconds above 0, such as 2.5";
     for (name, value, expected) in [
-        ("ISSUES_KEY", "", "setup failed: set ISSUES_KEY to your API key of the tracker"),
+        ("ISSUES_KEY", "", "`key` at examples/issues/api.rs"),
+        ("ISSUES_KEY", "", "set the option `--key KEY` or the variable `ISSUES_KEY`"),
         (
             "ISSUES_KEY",
             "a\nb",
             "setup failed: ISSUES_KEY has a character that a header cannot have",
         ),
-        (
-            "ISSUES_URL",
-            "",
-            "setup failed: set ISSUES_URL to the URL of the tracker: relative URL without a base",
-        ),
+        ("ISSUES_URL", "", "set the option `--url URL` or the variable `ISSUES_URL`"),
+        ("ISSUES_URL", "tracker.example", "cannot be `tracker.example`"),
         (
             "ISSUES_URL",
             "http://tracker.example",
             "setup failed: ISSUES_URL must begin with https://, to protect the key",
         ),
-        ("ISSUES_TIMEOUT", "0", &format!("setup failed: ISSUES_TIMEOUT {number} `0`")),
-        ("ISSUES_RETRY_DELAY", "-1", &format!("setup failed: ISSUES_RETRY_DELAY {number} `-1`")),
+        ("ISSUES_TIMEOUT", "0", number),
+        ("ISSUES_RETRY_DELAY", "-1", number),
     ] {
         let mut command = program("http://127.0.0.1:9");
         command.env(name, value);
-        assert_eq!(failure_of(command, &["list_issues"]), expected);
+        let (output, stderr) = run(command, &["call", "list_issues"]);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains(expected), "{name}={value}: {stderr}");
     }
     let mut command = program("http://127.0.0.1:9");
     command.env("ISSUES_DEADLINE", "soon");
     let (output, stderr) = run(command, &["list"]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr.contains(&format!("ISSUES_DEADLINE {number} `soon`")), "{stderr}");
+    assert!(stderr.contains(&format!("ISSUES_DEADLINE is `soon`: {number}")), "{stderr}");
+}
+
+#[test]
+fn settings_are_options_too_and_the_help_names_all_of_them() {
+    let tracker = Tracker::start(|_, _| Reply::Answer(200, Vec::new(), "[]".to_owned()));
+    let mut command = program("http://127.0.0.1:9");
+    command.env("ISSUES_URL", "").env("ISSUES_TIMEOUT", "0");
+    // A slash at the end of the URL makes no difference.
+    let url = format!("{}/", tracker.url);
+    let (output, stderr) = run(command, &["--url", &url, "--timeout=5", "call", "list_issues"]);
+    assert!(output.status.success(), "{stderr}");
+    check_key(&tracker);
+    let (output, _) = run(program(&tracker.url), &["help"]);
+    let help = String::from_utf8_lossy(&output.stdout).into_owned();
+    for line in [
+        "--url URL ",
+        "; required [ISSUES_URL]",
+        "; required [ISSUES_KEY]",
+        "; by default 10 [ISSUES_TIMEOUT]",
+        "--retry-delay RETRY_DELAY ",
+    ] {
+        assert!(help.contains(line), "{line}: {help}");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::{
 
 use support::{
     python::Python,
-    requirement::{Missing, output_of},
+    requirement::{Missing, success_of},
 };
 
 use crate::{
@@ -307,7 +307,7 @@ fn zsh_completes_the_command_line() {
         zsh.end();
 
         // zsh loads a file in `fpath` at the first completion.
-        let script = output_of(fixture().args(["completions", "zsh"]))?;
+        let script = success_of(fixture().args(["completions", "zsh"]))?;
         home.write("functions/_stdio-fixture", &script);
         let mut zsh = Interactive::start("zsh", &["-f", "-i"], &home.path(""))?;
         let start = "fpath=($PWD/functions $fpath); autoload -U compinit; compinit -u -D";
@@ -326,7 +326,7 @@ fn fish_completes_the_command_line() {
     let completed = |line: &str| {
         let mut fish = prepared("fish", &home.path(""));
         let script = "stdio-fixture completions fish | source; complete -C $argv[1]";
-        output_of(fish.args(["--no-config", "-c", script, line]))
+        success_of(fish.args(["--no-config", "-c", script, line]))
     };
     let test = || {
         let version = "version\tprints the name and the version of the server\n";
@@ -371,7 +371,7 @@ fn the_script_for_power_shell_follows_its_grammar_and_reads_its_suggestions() {
         let python = Python::installed(&folder, "tree-sitter-powershell-0.26.4", GRAMMAR)?;
         home.write("parse.py", PARSE);
         home.write("script.ps1", script);
-        output_of(python.run(home.path("parse.py")).arg(home.path("script.ps1")))
+        success_of(python.run(home.path("parse.py")).arg(home.path("script.ps1")))
     };
     let test = || {
         assert_eq!(parsed(&script)?, "parsed\n");

@@ -112,8 +112,8 @@ fn one_message_lists_all_missing_and_wrong_values() {
         - `api_key` at tests/stdio/configured.rs:16 has no value: set the option `--api-key API_KEY` or the variable `FILE_BOX_API_KEY` to a value of type `Key`\n\
         - `retries` at tests/stdio/configured.rs:19 cannot be `many`, which the option `--retries` gives (invalid digit found in string): \
         set the option `--retries RETRIES` or the variable `FILE_BOX_RETRIES` to a value of type `u8`\n\
-        - `language` at tests/stdio/configured.rs:23 cannot be `de`, which the variable `TEXT_LANGUAGE` gives (it is neither `en` nor `no`): \
-        set the option `--language LANGUAGE` or the variable `TEXT_LANGUAGE` to a value of type `Language`\n";
+        - `language` at tests/stdio/configured.rs:23 cannot be `de`, which the variable `TEXT_LANGUAGE` gives (there is no such value): \
+        set the option `--language LANGUAGE` or the variable `TEXT_LANGUAGE` to `en` or `no`\n";
     assert_eq!(stderr, expected);
     // Serving fails in the same way.
     for arguments in [&[][..], &["--http", "127.0.0.1:0"], &["--", "word"]] {
@@ -160,7 +160,7 @@ fn the_help_has_a_section_for_each_struct() {
             "--api-key API_KEY Key of the service; required [FILE_BOX_API_KEY]",
             "--retries RETRIES Attempts per request; by default 5 [FILE_BOX_RETRIES]",
             "--verbose [FILE_BOX_VERBOSE]",
-            "--language LANGUAGE Language of all texts [TEXT_LANGUAGE]",
+            "--language LANGUAGE Language of all texts; en or no [TEXT_LANGUAGE]",
             "--extension EXTENSION Extension of files that are served; may be repeated [FILE_BOX_EXTENSION]",
             "",
             "Database of the server:",

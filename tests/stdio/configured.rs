@@ -39,21 +39,12 @@ impl FromStr for Key {
     }
 }
 
+#[data]
 enum Language {
+    #[serde(rename = "en")]
     English,
+    #[serde(rename = "no")]
     Norwegian,
-}
-
-impl FromStr for Language {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "en" => Ok(Self::English),
-            "no" => Ok(Self::Norwegian),
-            _ => Err("it is neither `en` nor `no`"),
-        }
-    }
 }
 
 /// Database of the server

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use support::{
     node::Node,
     python::Python,
-    requirement::{Missing, output_of},
+    requirement::{Missing, success_of},
 };
 
 use crate::{
@@ -63,7 +63,7 @@ fn unpacked(home: &HomeFolder, node: &Node) -> Result<PathBuf, Missing> {
     home.succeed(&["bundle", "--out", "notes.mcpb"]);
     let folder = home.path("unpacked");
     let mut unpack = node.run(format!("{LIBRARY}/dist/cli/cli.js"));
-    output_of(unpack.arg("unpack").arg(home.path("notes.mcpb")).arg(&folder))?;
+    success_of(unpack.arg("unpack").arg(home.path("notes.mcpb")).arg(&folder))?;
     Ok(folder)
 }
 
@@ -71,7 +71,7 @@ fn unpacked(home: &HomeFolder, node: &Node) -> Result<PathBuf, Missing> {
 fn values(folder: &Path, node: &Node, chosen: &Value) -> Result<[String; 2], Missing> {
     let mut command = node.run(LAUNCH);
     command.arg(node.folder.join(LIBRARY).join("dist/node.js"));
-    let config = output_of(command.arg(folder).arg(chosen.to_string()))?;
+    let config = success_of(command.arg(folder).arg(chosen.to_string()))?;
     let config: Value = serde_json::from_str(&config).expect("JSON");
     let mut command = Command::new(config["command"].as_str().expect("a command"));
     let texts = |list: &Value| -> Vec<String> {
@@ -90,7 +90,7 @@ fn check_bundle() -> Result<(), Missing> {
     let home = HomeFolder::of(published);
     let folder = unpacked(&home, &node)?;
     let mut validate = node.run(format!("{LIBRARY}/dist/cli/cli.js"));
-    let said = output_of(validate.arg("validate").arg(&folder))?;
+    let said = success_of(validate.arg("validate").arg(&folder))?;
     assert!(said.contains("Manifest schema validation passes!"), "{said}");
     assert!(said.contains("Icon validation passed"), "{said}");
     let mode = fs::metadata(folder.join("server/file-box")).expect("a program").permissions();
@@ -130,6 +130,8 @@ fn check_bundle() -> Result<(), Missing> {
         ("/user_config/verbose/default", json!(false)),
         ("/user_config/folder/multiple", json!(true)),
         ("/user_config/rules/type", json!("file")),
+        // A manifest has no lists of values.
+        ("/user_config/language/description", json!("Language of all texts: en, no")),
     ] {
         assert_eq!(manifest.pointer(pointer), Some(&value), "{pointer}: {text}");
     }
@@ -289,6 +291,15 @@ fn an_entry_of_the_registry_follows_the_official_schema() {
     ] {
         assert_eq!(entry.pointer(pointer), Some(&value), "{pointer}: {package}");
     }
+    let variables = entry["packages"][0]["environmentVariables"].as_array().expect("variables");
+    let language = variables.iter().find(|variable| variable["name"] == "TEXT_LANGUAGE");
+    let expected = json!({
+        "name": "TEXT_LANGUAGE",
+        "description": "Language of all texts",
+        "format": "string",
+        "choices": ["en", "no"],
+    });
+    assert_eq!(language, Some(&expected), "{package}");
     let entry: Value = serde_json::from_str(&remote).expect("JSON");
     let remotes = json!([{ "type": "streamable-http", "url": "https://example.com/mcp" }]);
     assert_eq!((&entry["remotes"], &entry["packages"]), (&remotes, &Value::Null));

@@ -57,6 +57,9 @@ fn impls(shape: &SchemaType<'_>) -> TokenStream {
         };
     }
     let lifetimes: Vec<_> = lifetimes.collect();
+    // A field of a struct with `#[config]` can have the type of such an enum.
+    let choice = matches!(shape.body, SchemaBody::Names { .. })
+        .then(|| quote_spanned!(here()=> impl __mcp::ConfigChoice for #ident {}));
     quote_spanned! {here()=>
         impl<#(#lifetimes,)* __D: __mcp::Depth> __mcp::Schema<__D> for #ident #ty_generics #where_clause {
             const NODE: __mcp::Node = <__D::Of<Self> as __mcp::Part>::NODE;
@@ -67,6 +70,7 @@ fn impls(shape: &SchemaType<'_>) -> TokenStream {
         impl<#(#lifetimes,)* __D: __mcp::Depth> __mcp::Described<__D> for #ident #ty_generics #where_clause {
             const NODE: __mcp::Node = #node;
         }
+        #choice
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{net::IpAddr, sync::Arc};
 
 use bytes::Bytes;
+use futures_core::future::BoxFuture;
 use http::{Response, request::Parts};
 
 use crate::{
@@ -10,7 +11,8 @@ use crate::{
     storage::Store,
 };
 
-use futures_core::future::BoxFuture;
+/// Partition of a store that is not shared, in which the authorization server keeps clients and logins.
+pub const LOGIN_PARTITION: &str = "authorization";
 
 /// HTTP pages of an authorization server in the same process. Their paths are beside the path of the MCP endpoint. The transport passes
 /// requests for these paths to the authorization server, and requires no token for such requests.

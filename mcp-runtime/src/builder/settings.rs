@@ -644,4 +644,11 @@ impl Builder {
         self.store = Some(Arc::new(store));
         self
     }
+
+    /// Whether the author or the environment has set a store. A wrong variable of the environment counts too, and is reported at the start.
+    #[cfg(all(feature = "auth", feature = "workbench"))]
+    pub(crate) fn has_store(&self) -> bool {
+        let offered = || crate::storage::offered_store(&self.identity.name);
+        self.store.is_some() || !matches!(offered(), Ok(None))
+    }
 }

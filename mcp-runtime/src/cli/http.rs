@@ -174,6 +174,8 @@ pub(super) struct HttpLaunch {
 impl HttpLaunch {
     pub(super) fn run(self, builder: Builder) -> Result<(), CommandError> {
         let builder = self.settings.into_iter().fold(builder, |builder, set| set(builder));
+        #[cfg(all(feature = "auth", feature = "workbench"))]
+        let builder = super::kept::keep_logins(builder);
         let address = self
             .address
             .map_or(http::DEFAULT_ADDRESS.to_owned(), |address| http::complete_address(&address));

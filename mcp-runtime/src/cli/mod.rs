@@ -21,6 +21,8 @@ mod http;
 #[cfg(not(feature = "http"))]
 #[path = "no_http.rs"]
 mod http;
+#[cfg(all(feature = "auth", feature = "workbench"))]
+mod kept;
 mod manifest;
 mod missing;
 mod option;

@@ -88,6 +88,7 @@ impl ConfigFieldView {
             variable: self.variable.clone(),
             description: if about.is_empty() { field.option } else { about }.to_owned(),
             kind,
+            choices: field.choices.iter().map(|&name| name.to_owned()).collect(),
             is_list: self.is_list(),
             is_required: self.is_needed(),
             is_secret: field.is_secret,

@@ -52,10 +52,14 @@ impl EntryOptions {
                 continue;
             }
             let about = if field.about.is_empty() { field.option } else { field.about };
+            let about = match &field.choices[..] {
+                [] => about.to_owned(),
+                choices => format!("{}: {}", about.trim_end_matches('.'), choices.join(", ")),
+            };
             variables.push(EntryVariable {
                 name: view.variable.clone(),
                 option: field.option,
-                about: about.to_owned(),
+                about,
                 is_secret: field.is_secret,
                 text,
             });

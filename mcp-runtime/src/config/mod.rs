@@ -14,7 +14,7 @@ mod registration;
 pub use definition::{ConfigDef, Configuration};
 #[cfg(feature = "stdio")]
 pub(crate) use options::{HelpSection, OwnOptions};
-pub use parser::{ConfigProbe, ConfigValueLevel, UnfitConfigLevel};
+pub use parser::{ConfigChoice, ConfigProbe, ConfigValueLevel, UnfitConfigLevel};
 #[cfg(feature = "workbench")]
 pub(crate) use plan::ConfigFieldView;
 #[cfg(all(test, feature = "stdio"))]

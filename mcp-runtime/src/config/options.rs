@@ -6,7 +6,7 @@ use lexopt::Parser;
 
 use super::{
     plan::ConfigFieldView,
-    reader::{GivenValues, is_unchosen},
+    reader::{GivenValues, alternatives, is_unchosen},
 };
 
 /// Section of `help`: a title, and lines of an option and its description.
@@ -179,6 +179,9 @@ fn described(view: &ConfigFieldView) -> String {
     let mut parts: Vec<String> = Vec::new();
     if !field.about.is_empty() {
         parts.push(field.about.trim_end_matches('.').to_owned());
+    }
+    if !field.choices.is_empty() {
+        parts.push(alternatives(&field.choices));
     }
     if view.is_list() {
         parts.push("may be repeated".to_owned());

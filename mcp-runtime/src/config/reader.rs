@@ -1,7 +1,7 @@
 //! The reader that describes the fields of a struct, or finds their values. It looks at the command line first, and then at the
 //! environment.
 
-use std::{collections::BTreeMap, ffi::OsString, fmt};
+use std::{borrow::Borrow, collections::BTreeMap, ffi::OsString, fmt};
 
 use crate::{call::context::States, item::SourceLocation};
 
@@ -36,6 +36,8 @@ pub struct ConfigField {
     /// Members that the type of the field decides.
     pub(super) shape: ConfigShape,
     pub(super) element: String,
+    /// Names of all values, if the type is an enum with `#[data]`.
+    pub(crate) choices: Vec<&'static str>,
     pub(crate) is_path: bool,
     /// Target of the path, if the author has named it.
     pub(crate) path: ConfigPath,
@@ -72,6 +74,7 @@ impl ConfigField {
             is_secret: false,
             shape: ConfigShape::Single,
             element: String::new(),
+            choices: Vec::new(),
             is_path: false,
             path: ConfigPath::Unknown,
             is_required: false,
@@ -141,6 +144,14 @@ pub(super) fn upper_snake(name: &str) -> String {
             |letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_uppercase() } else { '_' },
         )
         .collect()
+}
+
+/// Joins names, such as "a, b or c".
+pub(super) fn alternatives(names: &[impl Borrow<str>]) -> String {
+    match names.split_last() {
+        Some((last, rest @ [_, ..])) => format!("{} or {}", rest.join(", "), last.borrow()),
+        _ => names.join(""),
+    }
 }
 
 /// Whether a text is a placeholder of the manifest of a bundle, which a client leaves if its user has chosen no value.
@@ -278,9 +289,16 @@ impl<'a> ConfigReader<'a> {
             true => format!("the option `{}` or ", field.usage()),
             false => String::new(),
         };
-        let value = match field.shape {
-            ConfigShape::List => format!("values of type `{}`, separated by commas", field.element),
-            _ => format!("a value of type `{}`", field.element),
+        let names: Vec<_> = field.choices.iter().map(|name| format!("`{name}`")).collect();
+        let value = match (&*names, field.shape) {
+            ([], ConfigShape::List) => {
+                format!("values of type `{}`, separated by commas", field.element)
+            }
+            ([], _) => format!("a value of type `{}`", field.element),
+            (_, ConfigShape::List) => {
+                format!("some of {}, separated by commas", alternatives(&names))
+            }
+            _ => alternatives(&names),
         };
         format!("set {option}the variable `{variable}` to {value}")
     }

@@ -6,16 +6,14 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use mcp_runtime::store::{
-    Condition, IndexEntry, Output, Store, StoreError, StoreOperation, Transaction,
+use mcp_runtime::{
+    __companion::LOGIN_PARTITION,
+    store::{Condition, IndexEntry, Output, Store, StoreError, StoreOperation, Transaction},
 };
 use serde::Serialize;
 use tokio::time::Instant;
 
 use crate::oauth_error::OAuthError;
-
-/// Partition of the store with all clients and grants.
-const PARTITION: &str = "authorization";
 
 /// Index of all clients and grants.
 const INDEX: &str = "records";
@@ -68,7 +66,7 @@ struct Content {
 async fn load(store: &dyn Store) -> Result<Vec<StoredRecord>, StoreError> {
     let (mut records, mut after) = (Vec::new(), None);
     loop {
-        let list = Transaction::on(PARTITION).then(StoreOperation::list(INDEX, after, PAGE));
+        let list = Transaction::on(LOGIN_PARTITION).then(StoreOperation::list(INDEX, after, PAGE));
         let mut entries = match execute(store, list).await?.pop() {
             Some(Output::Entries(entries)) => entries,
             _ => Vec::new(),
@@ -82,7 +80,7 @@ async fn load(store: &dyn Store) -> Result<Vec<StoredRecord>, StoreError> {
 /// Writes all changes or none.
 async fn write(store: &dyn Store, changes: &UnsavedChanges) -> Result<(), StoreError> {
     let now = system().as_secs();
-    let mut transaction = Transaction::on(PARTITION);
+    let mut transaction = Transaction::on(LOGIN_PARTITION);
     for ((kind, key), content) in changes {
         let name = format!("{}/{key}", kind.name());
         transaction = match content {

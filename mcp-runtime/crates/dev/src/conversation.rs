@@ -5,10 +5,10 @@ use std::{
     mem,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
-    message::{self, ACKNOWLEDGED, MessageKind, key, method},
+    message::{self, ACKNOWLEDGED, CANCELLED_ID, Message, MessageKind, key},
     record::SessionRecord,
 };
 
@@ -18,8 +18,8 @@ pub(crate) type ServerNumber = u64;
 /// Step that the conversation asks for.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Step {
-    ToClient(Value),
-    ToServer(ServerNumber, Value),
+    ToClient(Message),
+    ToServer(ServerNumber, Message),
     /// A newer server has taken over. The calls of this server may end within a limit.
     Retire(ServerNumber),
     /// The server has nothing left to do.
@@ -29,7 +29,7 @@ pub(crate) enum Step {
 /// Request of the client at a server.
 struct OpenRequest {
     server: ServerNumber,
-    request: Value,
+    request: Message,
 }
 
 /// State of the conversation.
@@ -48,7 +48,7 @@ pub(crate) struct Conversation {
     /// Why calls cannot be answered by the newest program.
     broken: Option<String>,
     /// Messages that wait for a server, or for the end of a build.
-    waiting: Vec<Value>,
+    waiting: Vec<Message>,
     open: HashMap<String, OpenRequest>,
     /// Requests of servers, by the id that the client sees: the server, and its own id.
     questions: HashMap<u64, (ServerNumber, Value)>,
@@ -63,7 +63,7 @@ pub(crate) struct Conversation {
 /// Server that has not answered its first request yet.
 struct StartingServer {
     number: ServerNumber,
-    greeting: Value,
+    greeting: Message,
     /// Whether the greeting is the handshake of the client.
     has_session: bool,
     /// Reason why this server does not run the newest program. `None` if it does.
@@ -87,21 +87,20 @@ impl Conversation {
     }
 
     /// Takes a line of the client.
-    pub(crate) fn client_sent(&mut self, message: Value) {
-        match message {
-            // Only revision 2025-03-26 has batches. Its clients accept single answers.
-            Value::Array(batch) => batch.into_iter().for_each(|message| self.client_sent(message)),
-            message => match message::kind(&message) {
+    pub(crate) fn client_sent(&mut self, message: &Message) {
+        // Clients that send batches accept single answers.
+        for message in message.members() {
+            match message.kind() {
                 MessageKind::Request => self.request(message),
                 MessageKind::Notification => self.notification(message),
                 MessageKind::Response => self.answer(message),
-            },
+            }
         }
     }
 
-    fn request(&mut self, request: Value) {
-        let method = method(&request);
-        let runs_code = message::runs_code(method);
+    fn request(&mut self, request: Message) {
+        let method = request.method();
+        let runs_code = message::runs_code(&method);
         let is_settled = !self.is_building && !self.is_held && self.starting.is_none();
         match (self.current, self.build_error.as_ref().or(self.broken.as_ref())) {
             _ if runs_code && !is_settled => self.waiting.push(request),
@@ -119,18 +118,18 @@ impl Conversation {
         }
     }
 
-    fn forward(&mut self, server: ServerNumber, request: Value) {
+    fn forward(&mut self, server: ServerNumber, request: Message) {
         self.record.note(&request);
         let open = OpenRequest { server, request: request.clone() };
-        self.open.insert(key(&request["id"]), open);
+        self.open.insert(key(&request.id()), open);
         self.steps.push(Step::ToServer(server, request));
     }
 
-    fn notification(&mut self, notification: Value) {
-        if method(&notification) == "notifications/cancelled" {
-            let id = key(&notification["params"]["requestId"]);
+    fn notification(&mut self, notification: Message) {
+        if notification.method() == "notifications/cancelled" {
+            let id = key(&notification.value(CANCELLED_ID));
             let count = self.waiting.len();
-            self.waiting.retain(|waiting| waiting.get("id").is_none_or(|other| key(other) != id));
+            self.waiting.retain(|waiting| key(&waiting.id()) != id);
             if self.waiting.len() < count {
                 return;
             }
@@ -145,53 +144,51 @@ impl Conversation {
     }
 
     /// Passes the answer to a question on to the server that has asked.
-    fn answer(&mut self, mut answer: Value) {
-        let asked = answer["id"].as_u64().and_then(|id| self.questions.remove(&id));
+    fn answer(&mut self, mut answer: Message) {
+        let asked = answer.id().as_u64().and_then(|id| self.questions.remove(&id));
         let Some((server, id)) = asked else { return };
-        answer["id"] = id;
+        answer.set(&["id"], id);
         self.steps.push(Step::ToServer(server, answer));
     }
 
     /// Takes a line of a server.
-    pub(crate) fn server_sent(&mut self, server: ServerNumber, message: Value) {
-        match message {
-            Value::Array(batch) => {
-                batch.into_iter().for_each(|message| self.server_sent(server, message));
-            }
-            message => match message::kind(&message) {
+    pub(crate) fn server_sent(&mut self, server: ServerNumber, message: &Message) {
+        for message in message.members() {
+            match message.kind() {
                 MessageKind::Response => self.response(server, message),
                 MessageKind::Request => self.question(server, message),
                 MessageKind::Notification => self.news(server, message),
-            },
+            }
         }
     }
 
-    fn response(&mut self, server: ServerNumber, mut answer: Value) {
+    fn response(&mut self, server: ServerNumber, mut answer: Message) {
+        let id = answer.id();
         // The answer to a line that is no message has no id.
-        if answer["id"].is_null() && answer.get("error").is_some() {
+        if id.is_null() && answer.has(&["error"]) {
             self.steps.push(Step::ToClient(answer));
             return;
         }
-        if message::is_own(&answer["id"]) {
-            let starting = self.starting.take_if(|starting| {
-                starting.number == server && starting.greeting["id"] == answer["id"]
-            });
+        if message::is_own(&id) {
+            let starting = self
+                .starting
+                .take_if(|starting| starting.number == server && starting.greeting.id() == id);
             if let Some(starting) = starting {
                 self.greeted(starting);
             }
             return;
         }
-        let id = key(&answer["id"]);
+        let id = key(&id);
         // If a newer server has taken over the stream of this request, the response of this server does not count.
         if self.open.get(&id).is_none_or(|open| open.server != server) || self.goes_on(&id, server)
         {
             return;
         }
         if let Some(OpenRequest { request, .. }) = self.open.remove(&id) {
-            if method(&request) == "initialize" && answer.get("error").is_some() {
+            if request.method() == "initialize" && answer.has(&["error"]) {
                 self.record.refused();
             }
-            message::adapt(&request, &mut answer);
+            message::adapt(&[request], &mut answer);
         }
         self.end_listen(&id);
         self.steps.push(Step::ToClient(answer));
@@ -209,30 +206,30 @@ impl Conversation {
     }
 
     /// Passes a question on with an id that no other server uses.
-    fn question(&mut self, server: ServerNumber, mut question: Value) {
+    fn question(&mut self, server: ServerNumber, mut question: Message) {
         let number = self.number();
-        let id = mem::replace(&mut question["id"], number.into());
-        self.questions.insert(number, (server, id));
+        self.questions.insert(number, (server, question.id()));
+        question.set(&["id"], json!(number));
         self.steps.push(Step::ToClient(question));
     }
 
-    fn news(&mut self, server: ServerNumber, mut notification: Value) {
-        match method(&notification) {
+    fn news(&mut self, server: ServerNumber, mut notification: Message) {
+        match &*notification.method() {
             "notifications/cancelled" => {
-                let id = &notification["params"]["requestId"];
+                let id = notification.value(CANCELLED_ID);
                 let asked =
-                    self.questions.iter().find(|(_, asked)| asked.0 == server && asked.1 == *id);
+                    self.questions.iter().find(|(_, asked)| asked.0 == server && asked.1 == id);
                 if let Some((&number, _)) = asked {
                     self.questions.remove(&number);
-                    notification["params"]["requestId"] = number.into();
-                } else if self.open.get(&key(id)).is_none_or(|open| open.server != server)
-                    || self.goes_on(&key(id), server)
+                    notification.set(CANCELLED_ID, json!(number));
+                } else if self.open.get(&key(&id)).is_none_or(|open| open.server != server)
+                    || self.goes_on(&key(&id), server)
                 {
                     return;
                 }
             }
             ACKNOWLEDGED => {
-                let id = key(&notification["params"]["_meta"][message::SUBSCRIPTION]);
+                let id = key(&notification.value(&["params", "_meta", message::SUBSCRIPTION]));
                 let listen = self.record.listen(&id);
                 match listen {
                     Some(listen) if self.acknowledged.insert(id) => {
@@ -351,7 +348,7 @@ impl Conversation {
     /// Handles the messages that have waited.
     fn settle(&mut self) {
         for message in mem::take(&mut self.waiting) {
-            self.client_sent(message);
+            self.client_sent(&message);
         }
     }
 
@@ -410,16 +407,20 @@ impl Conversation {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
-    fn call(id: u64) -> Value {
+    fn call(id: u64) -> Message {
         json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "a" } })
+            .into()
     }
 
-    fn done(id: &Value) -> Value {
-        json!({ "jsonrpc": "2.0", "id": id, "result": {} })
+    fn done(id: impl Into<Value>) -> Message {
+        json!({ "jsonrpc": "2.0", "id": id.into(), "result": {} }).into()
+    }
+
+    /// Returns the text of a tool's result.
+    fn text(answer: &Message) -> Value {
+        answer.value(&["result", "content"])[0]["text"].clone()
     }
 
     /// Starts a server, and lets it answer its greeting.
@@ -428,7 +429,7 @@ mod tests {
         let [Step::ToServer(_, greeting)] = &conversation.steps()[..] else {
             panic!("no greeting")
         };
-        conversation.server_sent(server, done(&greeting["id"]));
+        conversation.server_sent(server, &done(greeting.id()));
         conversation.steps()
     }
 
@@ -436,13 +437,13 @@ mod tests {
     fn a_call_ends_at_the_server_that_has_begun_it() {
         let mut conversation = Conversation::default();
         take_over(&mut conversation, 1);
-        conversation.client_sent(call(7));
+        conversation.client_sent(&call(7));
         assert_eq!(conversation.steps(), [Step::ToServer(1, call(7))]);
         assert_eq!(take_over(&mut conversation, 2), [Step::Retire(1)]);
-        conversation.client_sent(call(8));
+        conversation.client_sent(&call(8));
         assert_eq!(conversation.steps(), [Step::ToServer(2, call(8))]);
-        conversation.server_sent(1, done(&7.into()));
-        assert_eq!(conversation.steps(), [Step::ToClient(done(&7.into())), Step::Close(1)]);
+        conversation.server_sent(1, &done(7));
+        assert_eq!(conversation.steps(), [Step::ToClient(done(7)), Step::Close(1)]);
         conversation.give_up(1);
         assert_eq!(conversation.steps(), []);
     }
@@ -451,14 +452,14 @@ mod tests {
     fn a_call_that_takes_too_long_at_a_retired_server_fails() {
         let mut conversation = Conversation::default();
         take_over(&mut conversation, 1);
-        conversation.client_sent(call(7));
+        conversation.client_sent(&call(7));
         conversation.steps();
         take_over(&mut conversation, 2);
         conversation.give_up(1);
         let [Step::ToClient(answer), Step::Close(1)] = &conversation.steps()[..] else {
             panic!("the call goes on")
         };
-        assert_eq!(answer["result"]["isError"], true);
+        assert_eq!(answer.value(&["result", "isError"]), true);
     }
 
     #[test]
@@ -466,10 +467,10 @@ mod tests {
         let mut conversation = Conversation::default();
         take_over(&mut conversation, 1);
         conversation.changed();
-        conversation.client_sent(call(7));
-        conversation.client_sent(call(8));
-        let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } });
-        conversation.client_sent(cancelled);
+        conversation.client_sent(&call(7));
+        conversation.client_sent(&call(8));
+        let cancelled: Message = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } }).into();
+        conversation.client_sent(&cancelled);
         assert_eq!(conversation.steps(), []);
         let steps = take_over(&mut conversation, 2);
         assert_eq!(steps, [Step::ToServer(2, call(8)), Step::Retire(1), Step::Close(1)]);
@@ -479,17 +480,21 @@ mod tests {
     fn a_retired_server_does_not_wait_for_a_cancelled_request() {
         let mut conversation = Conversation::default();
         take_over(&mut conversation, 1);
-        conversation.client_sent(call(7));
-        conversation.client_sent(call(8));
+        conversation.client_sent(&call(7));
+        conversation.client_sent(&call(8));
         conversation.steps();
-        let cancelled = |id: u64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
-        conversation.client_sent(cancelled(7));
+        let cancelled = |id: u64| {
+            Message::from(
+                json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }),
+            )
+        };
+        conversation.client_sent(&cancelled(7));
         assert_eq!(conversation.steps(), [Step::ToServer(1, cancelled(7))]);
         assert_eq!(take_over(&mut conversation, 2), [Step::Retire(1)]);
-        conversation.client_sent(cancelled(8));
+        conversation.client_sent(&cancelled(8));
         assert_eq!(conversation.steps(), [Step::ToServer(1, cancelled(8)), Step::Close(1)]);
         // A cancelled request has no answer.
-        conversation.server_sent(1, done(&8.into()));
+        conversation.server_sent(1, &done(8));
         conversation.ended(1, "it has ended");
         assert_eq!(conversation.steps(), []);
     }
@@ -504,15 +509,15 @@ mod tests {
         };
         conversation.changed();
         conversation.build_failed("it does not compile".to_owned());
-        conversation.client_sent(call(7));
+        conversation.client_sent(&call(7));
         assert_eq!(conversation.steps(), []);
-        conversation.server_sent(2, done(&greeting["id"]));
+        conversation.server_sent(2, &done(greeting.id()));
         let [Step::ToClient(answer), ..] = &conversation.steps()[..] else { panic!("no answer") };
-        assert_eq!(answer["result"]["content"][0]["text"], "it does not compile");
+        assert_eq!(text(answer), "it does not compile");
         // The author takes the last change back.
         conversation.changed();
         conversation.nothing_new();
-        conversation.client_sent(call(8));
+        conversation.client_sent(&call(8));
         assert_eq!(conversation.steps(), [Step::ToServer(2, call(8))]);
     }
 
@@ -523,21 +528,21 @@ mod tests {
         conversation.start(2);
         conversation.steps();
         conversation.hold();
-        conversation.client_sent(call(7));
+        conversation.client_sent(&call(7));
         conversation.ended(1, "it has ended");
         assert_eq!(conversation.steps(), [Step::Retire(1), Step::Close(1)]);
         conversation.cannot_start("there are too many processes".to_owned());
         let [Step::ToClient(answer)] = &conversation.steps()[..] else { panic!("no answer") };
-        assert_eq!(answer["result"]["content"][0]["text"], "there are too many processes");
+        assert_eq!(text(answer), "there are too many processes");
     }
 
     #[test]
     fn the_answer_to_a_line_that_is_no_message_reaches_the_client() {
         let mut conversation = Conversation::default();
         take_over(&mut conversation, 1);
-        let answer =
-            json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32700, "message": "a" } });
-        conversation.server_sent(1, answer.clone());
+        let error = json!({ "code": -32700, "message": "a" });
+        let answer = Message::from(json!({ "jsonrpc": "2.0", "id": null, "error": error }));
+        conversation.server_sent(1, &answer);
         assert_eq!(conversation.steps(), [Step::ToClient(answer)]);
     }
 
@@ -545,19 +550,19 @@ mod tests {
     fn questions_of_two_servers_with_the_same_id_reach_the_right_one() {
         let mut conversation = Conversation::default();
         take_over(&mut conversation, 1);
-        let question = json!({ "jsonrpc": "2.0", "id": 1, "method": "elicitation/create" });
+        let question = json!({ "jsonrpc": "2.0", "id": 1, "method": "elicitation/create" }).into();
         let mut ids = Vec::new();
         for server in [1, 2] {
-            conversation.client_sent(call(server));
+            conversation.client_sent(&call(server));
             conversation.steps();
-            conversation.server_sent(server, question.clone());
+            conversation.server_sent(server, &question);
             let [Step::ToClient(asked)] = &conversation.steps()[..] else { panic!("no question") };
-            ids.push(asked["id"].clone());
+            ids.push(asked.id());
             take_over(&mut conversation, server + 1);
         }
         for (server, id) in [1, 2].into_iter().zip(&ids) {
-            conversation.client_sent(done(id));
-            assert_eq!(conversation.steps(), [Step::ToServer(server, done(&1.into()))]);
+            conversation.client_sent(&done(id.clone()));
+            assert_eq!(conversation.steps(), [Step::ToServer(server, done(1))]);
         }
     }
 
@@ -566,16 +571,18 @@ mod tests {
         let mut conversation = Conversation::default();
         take_over(&mut conversation, 1);
         let wanted = json!({ "toolsListChanged": true });
-        let listen = json!({ "id": "l", "method": "subscriptions/listen", "params": { "notifications": wanted } });
-        conversation.client_sent(listen.clone());
+        let listen: Message = json!({ "id": "l", "method": "subscriptions/listen", "params": { "notifications": wanted } }).into();
+        conversation.client_sent(&listen);
         conversation.steps();
         let meta = json!({ message::SUBSCRIPTION: "l" });
         let acknowledged =
-            json!({ "method": ACKNOWLEDGED, "params": { "_meta": meta, "notifications": {} } });
-        conversation.server_sent(1, acknowledged.clone());
+            json!({ "method": ACKNOWLEDGED, "params": { "_meta": meta, "notifications": {} } })
+                .into();
+        conversation.server_sent(1, &acknowledged);
         let [Step::ToClient(seen)] = &conversation.steps()[..] else { panic!("no stream") };
-        assert_eq!(seen["params"]["notifications"], wanted);
-        let changed = message::list_changed("notifications/tools/list_changed", Some(&"l".into()));
+        assert_eq!(seen.value(&["params", "notifications"]), wanted);
+        let changed =
+            message::list_changed("notifications/tools/list_changed", Some(json!("l").into()));
         let expected = [
             Step::ToServer(2, listen),
             Step::ToClient(changed.clone()),
@@ -584,9 +591,9 @@ mod tests {
         ];
         assert_eq!(take_over(&mut conversation, 2), expected);
         // The end of the stream at the old server, and its beginning at the new server, are no news.
-        conversation.server_sent(1, changed);
-        conversation.server_sent(1, done(&"l".into()));
-        conversation.server_sent(2, acknowledged);
+        conversation.server_sent(1, &changed);
+        conversation.server_sent(1, &done("l"));
+        conversation.server_sent(2, &acknowledged);
         assert_eq!(conversation.steps(), []);
     }
 
@@ -594,21 +601,22 @@ mod tests {
     fn a_listen_stream_outlasts_a_server_that_ends_before_the_next_one_starts() {
         let mut conversation = Conversation::default();
         take_over(&mut conversation, 1);
-        let listen = json!({ "id": "l", "method": "subscriptions/listen", "params": {} });
-        conversation.client_sent(listen.clone());
+        let listen: Message =
+            json!({ "id": "l", "method": "subscriptions/listen", "params": {} }).into();
+        conversation.client_sent(&listen);
         conversation.start(2);
         conversation.steps();
         conversation.hold();
-        conversation.client_sent(call(7));
+        conversation.client_sent(&call(7));
         assert_eq!(conversation.steps(), [Step::Retire(1), Step::Close(1)]);
-        conversation.server_sent(1, done(&"l".into()));
+        conversation.server_sent(1, &done("l"));
         conversation.ended(1, "it has ended");
         assert_eq!(conversation.steps(), []);
         conversation.start_again(3, None);
         let [Step::ToServer(3, greeting)] = &conversation.steps()[..] else {
             panic!("no greeting")
         };
-        conversation.server_sent(3, done(&greeting["id"]));
+        conversation.server_sent(3, &done(greeting.id()));
         assert_eq!(conversation.steps(), [Step::ToServer(3, listen), Step::ToServer(3, call(7))]);
     }
 
@@ -619,22 +627,25 @@ mod tests {
         conversation.start(2);
         conversation.steps();
         let initialize =
-            json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "a": 1 } });
-        conversation.client_sent(initialize);
-        conversation
-            .client_sent(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "a": 1 } })
+                .into();
+        conversation.client_sent(&initialize);
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        conversation.client_sent(&initialized.into());
         conversation.steps();
-        let greeting =
-            conversation.starting.as_ref().map(|starting| starting.greeting["id"].clone());
-        conversation.server_sent(2, done(&greeting.expect("it starts")));
+        let greeting = conversation.starting.as_ref().map(|starting| starting.greeting.id());
+        conversation.server_sent(2, &done(greeting.expect("it starts")));
         let [Step::ToServer(2, greeting)] = &conversation.steps()[..] else {
             panic!("no handshake")
         };
-        assert_eq!((method(greeting), &greeting["params"]), ("initialize", &json!({ "a": 1 })));
-        conversation.server_sent(2, done(&greeting["id"].clone()));
+        assert_eq!(
+            (&*greeting.method(), greeting.value(&["params"])),
+            ("initialize", json!({ "a": 1 }))
+        );
+        conversation.server_sent(2, &done(greeting.id()));
         let steps = conversation.steps();
         assert!(
-            matches!(&steps[0], Step::ToServer(2, first) if method(first) == "notifications/initialized")
+            matches!(&steps[0], Step::ToServer(2, first) if first.method() == "notifications/initialized")
         );
         let changes = steps.iter().filter(|step| matches!(step, Step::ToClient(_)));
         assert_eq!(changes.count(), 3);
@@ -644,17 +655,35 @@ mod tests {
     fn a_server_that_ends_is_reported_until_the_next_one_runs() {
         let mut conversation = Conversation::default();
         take_over(&mut conversation, 1);
-        conversation.client_sent(call(7));
+        conversation.client_sent(&call(7));
         conversation.steps();
         conversation.ended(1, "it is dead");
-        conversation.client_sent(call(8));
+        conversation.client_sent(&call(8));
         let texts = conversation.steps().into_iter().map(|step| match step {
-            Step::ToClient(answer) => answer["result"]["content"][0]["text"].clone(),
+            Step::ToClient(answer) => text(&answer),
             other => panic!("{other:?}"),
         });
         assert_eq!(texts.collect::<Vec<_>>(), ["it is dead", "it is dead"]);
         conversation.changed();
-        conversation.client_sent(call(9));
+        conversation.client_sent(&call(9));
         assert_eq!(take_over(&mut conversation, 2), [Step::ToServer(2, call(9))]);
+    }
+
+    #[test]
+    fn a_message_keeps_its_text_on_both_ways() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        let sent = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"b":1e400,"a":18446744073709551616}}"#;
+        let sent = Message::read(sent.as_bytes()).unwrap();
+        conversation.client_sent(&sent);
+        assert_eq!(conversation.steps(), [Step::ToServer(1, sent)]);
+        let question = r#"{"method":"elicitation/create","id":"q","params":{"zip":1.0,"city":2}}"#;
+        conversation.server_sent(1, &Message::read(question.as_bytes()).unwrap());
+        let [Step::ToClient(asked)] = &conversation.steps()[..] else { panic!("no question") };
+        assert_eq!(asked.text(), question.replace("\"q\"", &asked.id().to_string()));
+        let answer = r#"{"result":{"b":1,"a":0.10},"id":7}"#;
+        let answer = Message::read(answer.as_bytes()).unwrap();
+        conversation.server_sent(1, &answer);
+        assert_eq!(conversation.steps(), [Step::ToClient(answer)]);
     }
 }

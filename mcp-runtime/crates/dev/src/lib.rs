@@ -31,7 +31,7 @@ mod watch;
 
 pub use error::DevError;
 #[cfg(feature = "http")]
-pub use http::{ServerAddress, Supervisor, serve_http};
+pub use http::{KeptFile, ServerAddress, Supervisor, serve_http};
 pub use process::Launch;
 pub use project::Project;
 pub use stdio::serve_stdio;

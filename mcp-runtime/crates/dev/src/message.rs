@@ -1,6 +1,12 @@
 //! JSON-RPC messages, and the answers that `dev` gives or changes.
 
-use serde_json::{Map, Value, json};
+use std::fmt;
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::{Value, json, value::RawValue};
 
 /// Beginning of the ids of own requests. No client chooses them.
 const OWN: &str = "mcp-runtime-dev/";
@@ -21,6 +27,9 @@ pub(crate) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 /// First message of a listen stream.
 pub(crate) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
+/// Path of the id of the request that a notification cancels.
+pub(crate) const CANCELLED_ID: &[&str] = &["params", "requestId"];
+
 /// Kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MessageKind {
@@ -29,24 +38,178 @@ pub(crate) enum MessageKind {
     Response,
 }
 
-/// Whether JSON is a message or a batch of them.
-pub(crate) fn is_message(json: &Value) -> bool {
-    match json {
-        Value::Array(batch) => !batch.is_empty() && batch.iter().all(Value::is_object),
-        json => ["method", "result", "error"].iter().any(|member| json.get(member).is_some()),
+/// Message or batch, as its sender has written it. What `dev` does not change keeps the order of its members and the digits of its numbers.
+/// A `Value` would sort the members, and round large numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Message(Box<RawValue>);
+
+impl Message {
+    /// Reads JSON. Returns `None` if the bytes are anything else.
+    pub(crate) fn read(json: &[u8]) -> Option<Self> {
+        serde_json::from_slice(json).ok().map(Self)
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Returns the messages of a batch, or the message itself.
+    pub(crate) fn members(&self) -> Vec<Self> {
+        match self.batch() {
+            Some(batch) => batch,
+            None => vec![self.clone()],
+        }
+    }
+
+    /// Returns the messages of a batch. Only revision 2025-03-26 has batches.
+    pub(crate) fn batch(&self) -> Option<Vec<Self>> {
+        let batch: Vec<Box<RawValue>> = serde_json::from_str(self.text()).ok()?;
+        Some(batch.into_iter().map(Self).collect())
+    }
+
+    /// Joins messages to a batch.
+    pub(crate) fn of_batch(batch: &[Self]) -> Self {
+        let texts: Vec<_> = batch.iter().map(Self::text).collect();
+        Self(raw(format!("[{}]", texts.join(","))))
+    }
+
+    /// Whether this is a message or a batch of them.
+    pub(crate) fn is_message(&self) -> bool {
+        match self.batch() {
+            Some(batch) => {
+                !batch.is_empty() && batch.iter().all(|each| each.text().starts_with('{'))
+            }
+            None => ["method", "result", "error"].iter().any(|member| self.has(&[member])),
+        }
+    }
+
+    pub(crate) fn kind(&self) -> MessageKind {
+        match (self.has(&["method"]), self.has(&["id"])) {
+            (true, true) => MessageKind::Request,
+            (true, false) => MessageKind::Notification,
+            (false, _) => MessageKind::Response,
+        }
+    }
+
+    /// Whether this is the response to a request.
+    pub(crate) fn answers(&self, request: &Self) -> bool {
+        self.kind() == MessageKind::Response && self.id() == request.id()
+    }
+
+    pub(crate) fn method(&self) -> String {
+        self.value(&["method"]).as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Returns the id. `null` if there is none.
+    pub(crate) fn id(&self) -> Value {
+        self.value(&["id"])
+    }
+
+    pub(crate) fn has(&self, path: &[&str]) -> bool {
+        find(&self.0, path).is_some()
+    }
+
+    /// Returns the member at a path. `null` if there is none.
+    pub(crate) fn value(&self, path: &[&str]) -> Value {
+        let found = find(&self.0, path);
+        found.and_then(|found| serde_json::from_str(found.get()).ok()).unwrap_or_default()
+    }
+
+    /// Returns the member at a path, as it was written.
+    pub(crate) fn part(&self, path: &[&str]) -> Option<Self> {
+        find(&self.0, path).map(|found| Self(found.to_owned()))
+    }
+
+    /// Replaces the member at a path, or adds it.
+    pub(crate) fn set(&mut self, path: &[&str], value: impl Into<Self>) {
+        self.0 = raw(with(Some(&self.0), path, Some(value.into().text())));
+    }
+
+    /// Removes the member at a path.
+    pub(crate) fn remove(&mut self, path: &[&str]) {
+        self.0 = raw(with(Some(&self.0), path, None));
     }
 }
 
-pub(crate) fn kind(message: &Value) -> MessageKind {
-    match (message.get("method").is_some(), message.get("id").is_some()) {
-        (true, true) => MessageKind::Request,
-        (true, false) => MessageKind::Notification,
-        (false, _) => MessageKind::Response,
+impl From<Value> for Message {
+    fn from(json: Value) -> Self {
+        Self(raw(json.to_string()))
     }
 }
 
-pub(crate) fn method(message: &Value) -> &str {
-    message["method"].as_str().unwrap_or_default()
+impl PartialEq for Message {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+/// Converts text that consists of JSON.
+fn raw(json: String) -> Box<RawValue> {
+    RawValue::from_string(json).unwrap_or_default()
+}
+
+/// Members of an object, in their order.
+#[derive(Default)]
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'a> Members<'a> {
+    /// Returns no members if the JSON is no object.
+    fn of(json: &'a RawValue) -> Self {
+        serde_json::from_str(json.get()).unwrap_or_default()
+    }
+}
+
+impl<'a> Deserialize<'a> for Members<'a> {
+    fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OfObject;
+
+        impl<'a> Visitor<'a> for OfObject {
+            type Value = Members<'a>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Members<'a>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(OfObject)
+    }
+}
+
+fn find<'a>(json: &'a RawValue, path: &[&str]) -> Option<&'a RawValue> {
+    let Some((name, rest)) = path.split_first() else { return Some(json) };
+    let members = Members::of(json).0.into_iter().rev();
+    members.into_iter().find(|member| member.0 == *name).and_then(|(_, json)| find(json, rest))
+}
+
+/// Returns JSON with another member at a path, or without it.
+fn with(json: Option<&RawValue>, path: &[&str], new: Option<&str>) -> String {
+    let Some((name, rest)) = path.split_first() else { return new.unwrap_or("null").to_owned() };
+    let mut members = json.map(Members::of).unwrap_or_default().0;
+    let at = members.iter().position(|member| member.0 == *name);
+    let changed = (!rest.is_empty() || new.is_some())
+        .then(|| raw(with(at.map(|at| members[at].1), rest, new)));
+    match (at, &changed) {
+        (Some(at), Some(changed)) => members[at].1 = changed,
+        (None, Some(changed)) => members.push(((*name).to_owned(), changed)),
+        (Some(at), None) => drop(members.remove(at)),
+        (None, None) => {}
+    }
+    let members = members.iter().map(|(name, json)| format!("{}:{json}", json!(name)));
+    format!("{{{}}}", members.collect::<Vec<_>>().join(","))
 }
 
 /// Key of an id in tables, which tells the text `1` from the number 1.
@@ -55,8 +218,8 @@ pub(crate) fn key(id: &Value) -> String {
 }
 
 /// Whether a message belongs to revision 2026-07-28.
-pub(crate) fn is_modern(request: &Value) -> bool {
-    request["params"]["_meta"].get(VERSION).is_some()
+pub(crate) fn is_modern(request: &Message) -> bool {
+    request.has(&["params", "_meta", VERSION])
 }
 
 /// Whether a request runs code of the author. Such a request waits for a build, because the change may concern this code.
@@ -65,20 +228,23 @@ pub(crate) fn runs_code(method: &str) -> bool {
 }
 
 /// Whether a retired server may still send this notification: it belongs to a running call.
-pub(crate) fn belongs_to_call(notification: &Value) -> bool {
-    let method = method(notification);
+pub(crate) fn belongs_to_call(notification: &Message) -> bool {
+    let method = notification.method();
     let is_of_call =
         ["notifications/progress", "notifications/message", "notifications/elicitation/complete"];
-    is_of_call.contains(&method) && notification["params"]["_meta"].get(SUBSCRIPTION).is_none()
+    is_of_call.contains(&&*method) && !notification.has(&["params", "_meta", SUBSCRIPTION])
 }
 
-pub(crate) fn own_request(number: u64, method: &str, params: Value) -> Value {
-    json!({ "jsonrpc": "2.0", "id": format!("{OWN}{number}"), "method": method, "params": params })
+pub(crate) fn own_request(number: u64, method: &str, params: &Message) -> Message {
+    let id = format!("{OWN}{number}");
+    let mut request = Message::from(json!({ "jsonrpc": "2.0", "id": id, "method": method }));
+    request.set(&["params"], params.clone());
+    request
 }
 
 /// Returns a request that every server answers with a result or an error, even before a session.
-pub(crate) fn ping(number: u64) -> Value {
-    own_request(number, "ping", json!({}))
+pub(crate) fn ping(number: u64) -> Message {
+    own_request(number, "ping", &json!({}).into())
 }
 
 pub(crate) fn is_own(id: &Value) -> bool {
@@ -86,54 +252,62 @@ pub(crate) fn is_own(id: &Value) -> bool {
 }
 
 /// Returns a notification that a list has changed. `stream` is the id of a listen request.
-pub(crate) fn list_changed(method: &str, stream: Option<&Value>) -> Value {
-    let mut notification = json!({ "jsonrpc": "2.0", "method": method });
+pub(crate) fn list_changed(method: &str, stream: Option<Message>) -> Message {
+    let mut notification = Message::from(json!({ "jsonrpc": "2.0", "method": method }));
     if let Some(id) = stream {
-        notification["params"] = json!({ "_meta": { SUBSCRIPTION: id } });
+        notification.set(&["params", "_meta", SUBSCRIPTION], id);
     }
     notification
 }
 
 /// Returns the notifications about the lists that a listen request asks for.
-pub(crate) fn wanted_lists(listen: &Value) -> Vec<Value> {
-    let wanted = &listen["params"]["notifications"];
-    let lists = LISTS.iter().filter(|(.., flag)| wanted[*flag] == true);
-    lists.map(|(method, ..)| list_changed(method, Some(&listen["id"]))).collect()
+pub(crate) fn wanted_lists(listen: &Message) -> Vec<Message> {
+    let is_wanted = |flag: &str| listen.value(&["params", "notifications", flag]) == true;
+    let lists = LISTS.iter().filter(|(.., flag)| is_wanted(flag));
+    lists.map(|(method, ..)| list_changed(method, listen.part(&["id"]))).collect()
 }
 
 /// Returns the response to a request that no server can answer. If the request is a tool call, a model reads the text.
-pub(crate) fn failure(request: &Value, text: &str) -> Value {
-    let id = &request["id"];
-    if method(request) != "tools/call" {
-        let error = json!({ "code": -32603, "message": text });
-        return json!({ "jsonrpc": "2.0", "id": id, "error": error });
+pub(crate) fn failure(request: &Message, text: &str) -> Message {
+    let mut answer = Message::from(json!({ "jsonrpc": "2.0" }));
+    answer.set(&["id"], request.part(&["id"]).unwrap_or(Value::Null.into()));
+    if request.method() != "tools/call" {
+        answer.set(&["error"], json!({ "code": -32603, "message": text }));
+        return answer;
     }
     let mut result = json!({ "content": [{ "type": "text", "text": text }], "isError": true });
     if is_modern(request) {
         result["resultType"] = "complete".into();
     }
-    json!({ "jsonrpc": "2.0", "id": id, "result": result })
+    answer.set(&["result"], result);
+    answer
 }
 
-/// Changes the response of a server, so that the client expects changes. The server declares that its lists may change, clients must not
-/// cache its results, and a list of a feature that the server lacks is empty.
-pub(crate) fn adapt(request: &Value, answer: &mut Value) {
-    let method = method(request);
-    if answer["error"]["code"] == -32601
-        && let Some(list) = empty_list(method, is_modern(request))
-        && let Some(answer) = answer.as_object_mut()
+/// Changes the responses of a server to these requests, so that the client expects changes. The server declares that its lists may change,
+/// clients must not cache its results, and a list of a feature that the server lacks is empty.
+pub(crate) fn adapt(requests: &[Message], answer: &mut Message) {
+    if let Some(mut batch) = answer.batch() {
+        batch.iter_mut().for_each(|answer| adapt(requests, answer));
+        *answer = Message::of_batch(&batch);
+    } else if let Some(request) = requests.iter().find(|request| answer.answers(request)) {
+        adapt_single(request, answer);
+    }
+}
+
+fn adapt_single(request: &Message, answer: &mut Message) {
+    let method = request.method();
+    if answer.value(&["error", "code"]) == -32601
+        && let Some(list) = empty_list(&method, is_modern(request))
     {
-        answer.remove("error");
-        answer.insert("result".to_owned(), list);
+        answer.remove(&["error"]);
+        answer.set(&["result"], list);
     }
-    let Some(result) = answer.get_mut("result").and_then(Value::as_object_mut) else { return };
-    if let Some(time) = result.get_mut("ttlMs") {
-        *time = 0.into();
+    if answer.has(&["result", "ttlMs"]) {
+        answer.set(&["result", "ttlMs"], json!(0));
     }
-    if matches!(method, "initialize" | "server/discover") {
-        let capabilities = result.entry("capabilities").or_insert_with(|| Map::new().into());
+    if matches!(&*method, "initialize" | "server/discover") && answer.has(&["result"]) {
         for (_, list, _) in LISTS {
-            capabilities[list]["listChanged"] = true.into();
+            answer.set(&["result", "capabilities", list, "listChanged"], json!(true));
         }
     }
 }
@@ -156,10 +330,11 @@ fn empty_list(method: &str, is_modern: bool) -> Option<Value> {
 }
 
 /// Changes the acknowledgement of a listen stream: each list that the client has asked for may change.
-pub(crate) fn acknowledge(listen: &Value, notification: &mut Value) {
+pub(crate) fn acknowledge(listen: &Message, notification: &mut Message) {
     for (.., flag) in LISTS {
-        if listen["params"]["notifications"][flag] == true {
-            notification["params"]["notifications"][flag] = true.into();
+        let path = ["params", "notifications", flag];
+        if listen.value(&path) == true {
+            notification.set(&path, json!(true));
         }
     }
 }
@@ -168,54 +343,80 @@ pub(crate) fn acknowledge(listen: &Value, notification: &mut Value) {
 mod tests {
     use super::*;
 
-    fn request(method: &str, is_modern: bool) -> Value {
+    fn request(method: &str, is_modern: bool) -> Message {
         let meta = if is_modern { json!({ VERSION: "2026-07-28" }) } else { json!({}) };
-        json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": { "_meta": meta } })
+        let params = json!({ "_meta": meta });
+        json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).into()
+    }
+
+    /// Returns the response as it reaches the client.
+    fn adapted(request: &Message, answer: &str) -> String {
+        let mut answer = Message::read(answer.as_bytes()).unwrap();
+        adapt(std::slice::from_ref(request), &mut answer);
+        answer.to_string()
+    }
+
+    #[test]
+    fn members_keep_their_order_and_numbers_their_digits() {
+        let schema = r#"{"zebra":12345678901234567890123,"apple":1e400}"#;
+        let sent = format!(r#"{{"result":{{"tools":[{schema}],"ttlMs":60000}},"id":1}}"#);
+        let received = adapted(&request("tools/list", true), &sent);
+        assert_eq!(received, format!(r#"{{"result":{{"tools":[{schema}],"ttlMs":0}},"id":1}}"#));
+        assert_eq!(
+            adapted(&request("tools/call", true), r#"{ "b": 1.50,"a":2 }"#),
+            r#"{ "b": 1.50,"a":2 }"#
+        );
+        let mut message = Message::read(br#"{"a b\"":{},"id":7}"#).unwrap();
+        message.set(&["id"], json!("x"));
+        message.set(&["a b\"", "c"], json!(1));
+        message.remove(&["none"]);
+        assert_eq!(message.text(), r#"{"a b\"":{"c":1},"id":"x"}"#);
+        let id = Message::read(br#"{"id":123456789012345678901234567890,"method":"x"}"#).unwrap();
+        assert!(failure(&id, "no").text().contains("123456789012345678901234567890"));
     }
 
     #[test]
     fn a_server_without_prompts_has_an_empty_list_of_them() {
-        let unknown = json!({ "id": 1, "error": { "code": -32601, "message": "unknown" } });
-        let mut answer = unknown.clone();
-        adapt(&request("prompts/list", false), &mut answer);
-        assert_eq!(answer, json!({ "id": 1, "result": { "prompts": [] } }));
-        let mut answer = unknown.clone();
-        adapt(&request("prompts/list", true), &mut answer);
-        assert_eq!(answer["result"]["resultType"], "complete");
-        let mut answer = unknown.clone();
-        adapt(&request("tasks/list", true), &mut answer);
-        assert_eq!(answer, unknown);
+        let unknown = r#"{"error":{"code":-32601,"message":"unknown"},"id":1}"#;
+        let answer = adapted(&request("prompts/list", false), unknown);
+        assert_eq!(answer, r#"{"id":1,"result":{"prompts":[]}}"#);
+        let answer = adapted(&request("prompts/list", true), unknown);
+        assert!(answer.contains(r#""resultType":"complete""#), "{answer}");
+        assert_eq!(adapted(&request("tasks/list", true), unknown), unknown);
     }
 
     #[test]
     fn clients_expect_that_lists_change() {
-        let capabilities = json!({ "resources": { "subscribe": true } });
-        let mut answer = json!({ "id": 1, "result": { "capabilities": capabilities } });
-        adapt(&request("initialize", false), &mut answer);
+        let answer = r#"{"id":1,"result":{"capabilities":{"resources":{"subscribe":true}}}}"#;
+        let answer = adapted(&request("initialize", false), answer);
         let changes = json!({ "listChanged": true });
         let resources = json!({ "subscribe": true, "listChanged": true });
         let expected = json!({ "tools": changes, "prompts": changes, "resources": resources });
-        assert_eq!(answer["result"]["capabilities"], expected);
-        let mut answer = json!({ "id": 1, "result": { "tools": [], "ttlMs": 60_000 } });
-        adapt(&request("tools/list", true), &mut answer);
-        assert_eq!(answer["result"]["ttlMs"], 0);
+        let answer = Message::read(answer.as_bytes()).unwrap();
+        assert_eq!(answer.value(&["result", "capabilities"]), expected);
     }
 
     #[test]
     fn only_objects_of_the_protocol_are_messages() {
         for text in ["5", "null", "{}", "[]", "[5]", r#"{ "id": 1 }"#] {
-            assert!(!is_message(&serde_json::from_str(text).unwrap()), "{text}");
+            assert!(!Message::read(text.as_bytes()).unwrap().is_message(), "{text}");
         }
         for text in [r#"{ "method": "ping" }"#, r#"[{ "id": 1, "result": {} }]"#] {
-            assert!(is_message(&serde_json::from_str(text).unwrap()), "{text}");
+            assert!(Message::read(text.as_bytes()).unwrap().is_message(), "{text}");
+        }
+        for text in ["", "{", "{\"a\":1} 2", "\u{ff}"] {
+            assert!(Message::read(text.as_bytes()).is_none(), "{text}");
         }
     }
 
     #[test]
     fn only_the_failure_of_a_tool_call_is_a_result() {
-        assert_eq!(failure(&request("tools/call", true), "no")["result"]["isError"], true);
-        assert_eq!(failure(&request("tools/call", true), "no")["result"]["resultType"], "complete");
-        assert!(failure(&request("tools/call", false), "no")["result"].get("resultType").is_none());
-        assert_eq!(failure(&request("tools/list", true), "no")["error"]["message"], "no");
+        let failed = |method, is_modern, path: &[&str]| {
+            failure(&request(method, is_modern), "no").value(path)
+        };
+        assert_eq!(failed("tools/call", true, &["result", "isError"]), true);
+        assert_eq!(failed("tools/call", true, &["result", "resultType"]), "complete");
+        assert_eq!(failed("tools/call", false, &["result", "resultType"]), Value::Null);
+        assert_eq!(failed("tools/list", true, &["error", "message"]), "no");
     }
 }

@@ -50,6 +50,9 @@ impl Copies {
     /// Names a new folder for the copies of this process. Removes the folders that killed processes
     /// have left, once they are older than [`FORGOTTEN`].
     pub(crate) fn new(folder: &Path) -> Self {
+        let own = folder.join(std::process::id().to_string());
+        // A process that was killed may have had the same id.
+        let _ = fs::remove_dir_all(&own);
         for other in fs::read_dir(folder).into_iter().flatten().flatten() {
             let changed = other.metadata().and_then(|metadata| metadata.modified());
             let age = changed.ok().and_then(|time| time.elapsed().ok());
@@ -57,7 +60,13 @@ impl Copies {
                 let _ = fs::remove_dir_all(other.path());
             }
         }
-        Self { folder: folder.join(std::process::id().to_string()), count: 0 }
+        Self { folder: own, count: 0 }
+    }
+
+    /// Path of a file that ends with the copies.
+    #[cfg(feature = "http")]
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
     }
 
     /// Copies the program. Returns the path of the copy, and the state of the program.

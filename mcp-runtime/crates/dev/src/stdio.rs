@@ -9,7 +9,6 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader},
     process::{ChildStdin, ChildStdout},
@@ -21,7 +20,7 @@ use crate::{
     builds::{BuildStep, build_after_changes},
     conversation::{Conversation, ServerNumber, Step},
     error::DevError,
-    message,
+    message::Message,
     process::{self, Copies, LastWords, Launch, ProgramCopy, ProgramStamp},
     project::Project,
 };
@@ -43,7 +42,7 @@ enum ServerEvent {
     Build(BuildStep),
     /// The sources cannot be watched.
     Unwatched(DevError),
-    Said(ServerNumber, Value),
+    Said(ServerNumber, Message),
     Ended(ServerNumber, String),
     /// The calls of a retired server have had their time.
     Overdue(ServerNumber),
@@ -267,9 +266,9 @@ impl PipedServers {
     }
 
     fn read_client(&self, conversation: &mut Conversation, line: &[u8]) {
-        match serde_json::from_slice(line) {
-            Ok(message) if message::is_message(&message) => conversation.client_sent(message),
-            Err(_) if line.trim_ascii().is_empty() => {}
+        match Message::read(line) {
+            Some(message) if message.is_message() => conversation.client_sent(&message),
+            None if line.trim_ascii().is_empty() => {}
             // A server answers a line that is no message.
             _ => {
                 let open = self.running.get(&self.last).and_then(|(lines, _)| lines.as_ref());
@@ -296,7 +295,7 @@ impl PipedServers {
                     conversation.build_failed(text);
                 }
             }
-            ServerEvent::Said(server, message) => conversation.server_sent(server, message),
+            ServerEvent::Said(server, message) => conversation.server_sent(server, &message),
             ServerEvent::Overdue(server) => conversation.give_up(server),
             ServerEvent::Ended(server, report) => {
                 self.ended(conversation, server, report);
@@ -307,7 +306,7 @@ impl PipedServers {
     }
 
     /// Carries out a step. Returns a message for the client.
-    fn carry_out(&mut self, step: Step) -> Option<Value> {
+    fn carry_out(&mut self, step: Step) -> Option<Message> {
         match step {
             Step::ToClient(message) => return Some(message),
             Step::ToServer(server, message) => {
@@ -355,9 +354,9 @@ async fn read(
     let Some(stdout) = stdout else { return };
     let mut lines = BufReader::new(stdout).lines();
     while let Ok(Some(line)) = lines.next_line().await {
-        match serde_json::from_str(&line) {
-            Ok(message) => drop(events.send(ServerEvent::Said(number, message))),
-            Err(_) => {
+        match Message::read(line.as_bytes()) {
+            Some(message) => drop(events.send(ServerEvent::Said(number, message))),
+            None => {
                 drop(writeln!(io::stderr(), "dev: the server has written this to stdout: {line}"))
             }
         }

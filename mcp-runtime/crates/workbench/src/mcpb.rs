@@ -241,8 +241,11 @@ impl Setting {
             SettingKind::Number { .. } => text.parse::<Number>().ok().map(Value::Number),
             _ => Some(Value::String(text.to_owned())),
         });
-        let description =
-            if self.is_multiple() { self.description.clone() } else { self.description_of_text() };
+        let description = if self.is_multiple() {
+            self.description_of_value()
+        } else {
+            self.description_of_text()
+        };
         AskedValue {
             r#type,
             title: self.title(),

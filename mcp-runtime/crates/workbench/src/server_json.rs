@@ -330,6 +330,9 @@ struct RegistryInput<'a> {
     is_secret: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     default: Option<&'a str>,
+    /// All possible values.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    choices: &'a [String],
 }
 
 impl<'a> ServerJson<'a> {
@@ -389,11 +392,16 @@ impl Setting {
         RegistryInput {
             argument,
             name,
-            description: self.description_of_text(),
+            description: match self.is_list {
+                true => self.description_of_text(),
+                false => self.description.clone(),
+            },
             is_required: self.is_required,
             format,
             is_secret: self.is_secret,
             default: self.default(),
+            // A text with several values is none of them.
+            choices: if self.is_list { &[] } else { &self.choices },
         }
     }
 }
@@ -449,7 +457,12 @@ mod tests {
         let number = SettingKind::Number { least: Some(0), most: None };
         let retries = Setting { default: Some("5".to_owned()), ..setting("retries", number) };
         let folders = Setting { is_list: true, ..setting("folder", SettingKind::Directory) };
-        let entry = package(vec![root, secret, flag, retries, folders]);
+        let choices = ["en", "no"].map(str::to_owned).to_vec();
+        let language =
+            Setting { choices: choices.clone(), ..setting("language", SettingKind::Text) };
+        let languages =
+            Setting { choices, is_list: true, ..setting("languages", SettingKind::Text) };
+        let entry = package(vec![root, secret, flag, retries, folders, language, languages]);
         assert!(!entry.text().expect("an entry").contains("hunter2"));
         let package = &json_of(&entry)["packages"][0];
         let arguments = json!([{
@@ -463,6 +476,14 @@ mod tests {
             {
                 "name": "NOTES_FOLDER",
                 "description": "The folder (several values have commas between them)",
+                "format": "string"
+            },
+            {
+                "name": "NOTES_LANGUAGE", "description": "The language", "format": "string", "choices": ["en", "no"]
+            },
+            {
+                "name": "NOTES_LANGUAGES",
+                "description": "The languages: en, no (several values have commas between them)",
                 "format": "string"
             },
         ]);

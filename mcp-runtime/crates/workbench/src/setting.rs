@@ -11,6 +11,8 @@ pub struct Setting {
     pub description: String,
     /// Type of the value.
     pub kind: SettingKind,
+    /// All possible values, or an empty list if there are too many.
+    pub choices: Vec<String>,
     /// Whether there may be several values, with commas between them in the variable.
     pub is_list: bool,
     /// Whether the server needs a value to start.
@@ -84,11 +86,22 @@ impl Setting {
             .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
     }
 
+    /// Returns the description with the possible values.
+    pub(crate) fn description_of_value(&self) -> String {
+        match &self.choices[..] {
+            [] => self.description.clone(),
+            choices => format!("{}: {}", self.description, choices.join(", ")),
+        }
+    }
+
     /// Returns the description. For a list, it also explains how to write several values in one text.
     pub(crate) fn description_of_text(&self) -> String {
         match self.is_list {
-            true => format!("{} (several values have commas between them)", self.description),
-            false => self.description.clone(),
+            true => {
+                let description = self.description_of_value();
+                format!("{description} (several values have commas between them)")
+            }
+            false => self.description_of_value(),
         }
     }
 
@@ -112,6 +125,7 @@ pub(crate) fn example(option: &str, kind: SettingKind) -> Setting {
         variable: format!("NOTES_{}", option.to_uppercase().replace('-', "_")),
         description: format!("The {option}"),
         kind,
+        choices: Vec::new(),
         is_list: false,
         is_required: false,
         is_secret: false,

@@ -17,13 +17,14 @@ use tokio::sync::mpsc::Sender;
 
 use super::{
     access,
+    answer_stream::EventExchange,
     body::{self, AnswerBody, BodyError},
     hub::Hub,
-    session::{SESSION, Session, SessionRequest},
-    sse::{EventReader, StreamEvent},
+    session::{SESSION, Session},
+    sse::StreamEvent,
     upstream::{OpenExchange, Upstream},
 };
-use crate::message::{self, ACKNOWLEDGED, MessageKind, method};
+use crate::message::{self, Message, MessageKind};
 
 /// Maximum size of a request. The server has a limit of its own, which is lower by default.
 const REQUEST: usize = 64 * 1024 * 1024;
@@ -34,9 +35,19 @@ const LAST_EVENT: &str = "last-event-id";
 struct ClientRequest {
     parts: Parts,
     body: Bytes,
-    /// Message of the protocol, if the body is one.
-    message: Option<Value>,
+    /// Messages of the protocol in the body.
+    messages: Vec<Message>,
+    is_batch: bool,
     session: Option<Arc<Session>>,
+}
+
+/// Message of a client that belongs to a certain server.
+struct OwnedMessage {
+    upstream: Arc<Upstream>,
+    /// The message as this server expects it.
+    message: Message,
+    /// Id of the question that the message answers.
+    question: Option<Value>,
 }
 
 /// Answers a request.
@@ -46,10 +57,13 @@ pub(crate) async fn answer(hub: Arc<Hub>, request: Request<Incoming>) -> Respons
         Ok(body) => body.to_bytes(),
         Err(error) => return plain(StatusCode::BAD_REQUEST, error.to_string()),
     };
-    let message = serde_json::from_slice::<Value>(&body).ok();
-    let message = message.filter(|message| message.is_array() || message["jsonrpc"] == "2.0");
+    let message = Message::read(&body);
+    let batch = message.as_ref().and_then(Message::batch);
+    let is_batch = batch.is_some();
+    let single = message.filter(|message| message.value(&["jsonrpc"]) == "2.0");
+    let messages = batch.unwrap_or_else(|| single.into_iter().collect());
     let session = header(&parts.headers, SESSION).and_then(|id| hub.session(id));
-    let request = ClientRequest { parts, body, message, session };
+    let request = ClientRequest { parts, body, messages, is_batch, session };
     match request.answer(&hub).await {
         Ok(response) => response,
         Err(text) => request.failure(&text),
@@ -62,28 +76,85 @@ impl ClientRequest {
     /// # Errors
     /// Returns the text for the client if no server answers.
     async fn answer(&self, hub: &Arc<Hub>) -> Result<Response<AnswerBody>, String> {
-        let message = self.message.as_ref();
-        match message.map(message::kind) {
-            Some(MessageKind::Response) => return self.pass_answer_on(hub).await,
-            Some(MessageKind::Notification) => {
-                let id = message::key(&message.unwrap_or(&Value::Null)["params"]["requestId"]);
-                let server = self.session.as_ref().and_then(|session| session.server_of(&id));
-                if let Some(upstream) = server.and_then(|server| hub.upstream(server)) {
-                    return self.exchange(hub, &upstream, &self.body, None).await;
+        let mut rest = Vec::new();
+        let mut last = None;
+        for message in &self.messages {
+            match self.owned(hub, message) {
+                Some(owned) => {
+                    let response = self.pass_on(hub, owned).await?;
+                    if !response.status().is_success() {
+                        return Ok(response);
+                    }
+                    last = Some(response);
                 }
+                None => rest.push(message.clone()),
             }
-            _ => {}
+        }
+        // All messages belong to certain servers.
+        if let Some(response) = last.take_if(|_| rest.is_empty()) {
+            return Ok(response);
         }
         let is_stream = self.parts.method == Method::GET
             && self.session.is_some()
             && header(&self.parts.headers, ACCEPT.as_str())
                 .is_some_and(|types| types.contains("text/event-stream"));
-        if is_stream || message.is_some_and(|message| method(message) == "subscriptions/listen") {
+        let single = self.single();
+        if is_stream || single.is_some_and(|message| message.method() == "subscriptions/listen") {
             return self.follow(hub).await;
         }
+        let body = match last {
+            Some(_) => Message::of_batch(&rest).to_string().into(),
+            None => self.body.clone(),
+        };
         let upstream = self.server(hub).await?;
         let open = (self.parts.method != Method::GET).then(|| upstream.open());
-        self.exchange(hub, &upstream, &self.body, open).await
+        self.exchange(hub, &upstream, &body, self.requests(), open).await
+    }
+
+    /// Returns the message of a body that is no batch.
+    fn single(&self) -> Option<&Message> {
+        self.messages.first().filter(|_| !self.is_batch)
+    }
+
+    fn requests(&self) -> Vec<Message> {
+        let requests = self.messages.iter();
+        requests.filter(|message| message.kind() == MessageKind::Request).cloned().collect()
+    }
+
+    /// Finds the server that has asked the question of an answer, or that runs the request of a cancellation.
+    fn owned(&self, hub: &Hub, message: &Message) -> Option<OwnedMessage> {
+        let mut message = message.clone();
+        match message.kind() {
+            MessageKind::Request => None,
+            MessageKind::Notification => {
+                let key = message::key(&message.value(message::CANCELLED_ID));
+                let server = self.session.as_ref()?.server_of(&key)?;
+                let upstream = hub.upstream(server)?;
+                Some(OwnedMessage { upstream, message, question: None })
+            }
+            MessageKind::Response => {
+                let number = message.id();
+                let (server, id) = hub.asked(&number)?;
+                let upstream = hub.upstream(server)?;
+                message.set(&["id"], id);
+                Some(OwnedMessage { upstream, message, question: Some(number) })
+            }
+        }
+    }
+
+    /// Passes a message on to its server.
+    async fn pass_on(
+        &self,
+        hub: &Arc<Hub>,
+        owned: OwnedMessage,
+    ) -> Result<Response<AnswerBody>, String> {
+        let body = owned.message.to_string().into();
+        let response = self.exchange(hub, &owned.upstream, &body, Vec::new(), None).await?;
+        // The client may send an answer again, with another token for example.
+        if let (Some(number), true) = (owned.question, response.status().is_success()) {
+            hub.answered(&number);
+        }
+        Ok(response)
     }
 
     /// Waits for the server that answers this request.
@@ -91,16 +162,15 @@ impl ClientRequest {
     /// # Errors
     /// Returns the text for the client if there is none.
     async fn server(&self, hub: &Hub) -> Result<Arc<Upstream>, String> {
-        let methods: Vec<&str> = match &self.message {
-            Some(Value::Array(batch)) => batch.iter().map(method).collect(),
-            message => message.iter().map(method).collect(),
-        };
+        let methods: Vec<_> = self.messages.iter().map(Message::method).collect();
         let runs_code = methods.iter().any(|method| message::runs_code(method));
-        let calls_tool = methods.contains(&"tools/call");
+        let calls_tool = methods.iter().any(|method| method == "tools/call");
+        // A server that starts has already read what the last server has kept, so it would not know a login that ends there now.
+        let may_log_in = self.messages.is_empty() && self.parts.method == Method::POST;
         let mut phases = hub.phase.subscribe();
-        let settled = phases.wait_for(|phase| match runs_code {
-            true => phase.is_settled(),
-            false => phase.is_settled() || phase.answering().is_some(),
+        let settled = phases.wait_for(|phase| {
+            let waits = runs_code || may_log_in && phase.is_starting;
+            phase.is_settled() || phase.answering().is_some() && !waits
         });
         let phase = settled.await.map_err(|_| "`dev` ends".to_owned())?.clone();
         match (phase.answering().cloned(), phase.build_error.or(phase.broken)) {
@@ -115,43 +185,17 @@ impl ClientRequest {
         if let Err(problem) = access::check(&self.parts.headers) {
             return plain(StatusCode::FORBIDDEN, problem);
         }
-        let Some(message) = &self.message else {
-            return plain(StatusCode::SERVICE_UNAVAILABLE, text.to_owned());
-        };
-        let is_request = |message: &&Value| message::kind(message) == MessageKind::Request;
-        let answer = match message {
-            Value::Array(batch) => {
-                let requests = batch.iter().filter(is_request);
-                requests.map(|request| message::failure(request, text)).collect()
-            }
-            message if is_request(&message) => message::failure(message, text),
-            _ => return plain(StatusCode::SERVICE_UNAVAILABLE, text.to_owned()),
+        let failures: Vec<_> =
+            self.requests().iter().map(|request| message::failure(request, text)).collect();
+        let answer = match &failures[..] {
+            [] => return plain(StatusCode::SERVICE_UNAVAILABLE, text.to_owned()),
+            [failure] if !self.is_batch => failure.clone(),
+            failures => Message::of_batch(failures),
         };
         let mut response = Response::new(body::whole(answer.to_string()));
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         access::allow_page(&self.parts.headers, response.headers_mut());
         response
-    }
-
-    /// Passes the answer to a question on to the server that has asked.
-    async fn pass_answer_on(&self, hub: &Arc<Hub>) -> Result<Response<AnswerBody>, String> {
-        let mut answer = self.message.clone().unwrap_or_default();
-        let asked = hub.asked(&answer["id"]);
-        let asked = asked.and_then(|(server, id)| Some((hub.upstream(server)?, id)));
-        match asked {
-            Some((upstream, id)) => {
-                let number = std::mem::replace(&mut answer["id"], id);
-                let body = answer.to_string().into();
-                let response = self.exchange(hub, &upstream, &body, None).await?;
-                // The client may send the answer again, with another token for example.
-                if response.status().is_success() {
-                    hub.answered(&number);
-                }
-                Ok(response)
-            }
-            // No question has this id. The current server decides about such an answer.
-            None => self.exchange(hub, &self.server(hub).await?, &self.body, None).await,
-        }
     }
 
     /// Sends the request to a server.
@@ -198,13 +242,14 @@ impl ClientRequest {
         hub: &Arc<Hub>,
         upstream: &Arc<Upstream>,
         body: &Bytes,
+        requests: Vec<Message>,
         open: Option<OpenExchange>,
     ) -> Result<Response<AnswerBody>, String> {
-        let request =
-            self.message.as_ref().filter(|message| message::kind(message) == MessageKind::Request);
-        let begun = self.session.as_ref().zip(request);
-        let begun = begun
-            .map(|(session, request)| session.begin(message::key(&request["id"]), upstream.number));
+        let keys = requests.iter().map(|request| message::key(&request.id()));
+        let begun = self
+            .session
+            .as_ref()
+            .map(|session| keys.map(|key| session.begin(key, upstream.number)).collect::<Vec<_>>());
         let response = self.send(upstream, body, None).await?;
         let response = self.known(hub, upstream, response);
         let (mut parts, body) = response.into_parts();
@@ -214,27 +259,26 @@ impl ClientRequest {
                 let exchange = EventExchange {
                     hub: hub.clone(),
                     upstream: upstream.clone(),
-                    request: request.cloned(),
+                    requests,
                     is_acknowledged: false,
                     outlasts: false,
-                    _open: (open, begun),
+                    open: (open, begun),
                 };
                 tokio::spawn(exchange.run(body, sender));
                 Ok(Response::from_parts(parts, answer))
             }
-            "application/json" if request.is_some() => {
+            "application/json" if !requests.is_empty() => {
                 let body = body.collect().await.map(http_body_util::Collected::to_bytes);
                 let body = match body {
                     Ok(body) => body,
                     Err(error) => return Err(lost(upstream, &error.to_string()).await),
                 };
-                let mut answer: Value = serde_json::from_slice(&body).unwrap_or_default();
-                let Some(request) = request.filter(|_| answer.is_object()) else {
+                let Some(mut answer) = Message::read(&body) else {
                     return Ok(Response::from_parts(parts, body::whole(body)));
                 };
-                let has_failed = answer.get("error").is_some();
-                message::adapt(request, &mut answer);
-                if has_failed && answer.get("error").is_none() {
+                let has_failed = answer.has(&["error"]);
+                message::adapt(&requests, &mut answer);
+                if has_failed && !answer.has(&["error"]) {
                     parts.status = StatusCode::OK;
                 }
                 parts.headers.remove(CONTENT_LENGTH);
@@ -253,12 +297,11 @@ impl ClientRequest {
 
     /// Remembers a request that the server has accepted, for the handshake at the next server. The server has checked the user by now.
     fn note(&self, status: StatusCode) {
-        if let (Some(session), Some(message), true) =
-            (&self.session, &self.message, status.is_success())
-        {
+        let Some(session) = self.session.as_ref().filter(|_| status.is_success()) else { return };
+        if !self.messages.is_empty() {
             session.note_headers(&self.parts.headers);
-            session.record().note(message);
         }
+        self.messages.iter().for_each(|message| session.record().note(message));
     }
 
     /// Notes the beginning and the end of a session, and gives the client the id that it knows.
@@ -269,11 +312,11 @@ impl ClientRequest {
         mut response: Response<Incoming>,
     ) -> Response<Incoming> {
         self.note(response.status());
-        let request = self.message.as_ref();
+        let request = self.single();
         let id = header(response.headers(), SESSION).map(str::to_owned);
         let own = header(&self.parts.headers, SESSION);
         match (request, id) {
-            (Some(request), Some(id)) if method(request) == "initialize" => {
+            (Some(request), Some(id)) if request.method() == "initialize" => {
                 let (uri, headers) = (self.parts.uri.clone(), &self.parts.headers);
                 hub.add_session(
                     id.clone(),
@@ -315,10 +358,10 @@ impl ClientRequest {
             let exchange = EventExchange {
                 hub: hub.clone(),
                 upstream,
-                request: None,
+                requests: Vec::new(),
                 is_acknowledged: false,
                 outlasts: false,
-                _open: (None, None),
+                open: (None, None),
             };
             tokio::spawn(exchange.run(body, sender));
             return Ok(Response::from_parts(parts, answer));
@@ -326,7 +369,8 @@ impl ClientRequest {
         let follower = Self {
             parts: self.parts.clone(),
             body: self.body.clone(),
-            message: self.message.clone(),
+            messages: self.messages.clone(),
+            is_batch: self.is_batch,
             session: self.session.clone(),
         };
         tokio::spawn(follower.follow_on(hub.clone(), upstream, body, sender));
@@ -347,10 +391,10 @@ impl ClientRequest {
             let mut exchange = EventExchange {
                 hub: hub.clone(),
                 upstream: upstream.clone(),
-                request: self.message.clone(),
+                requests: self.requests(),
                 is_acknowledged,
                 outlasts: true,
-                _open: (None, None),
+                open: (None, None),
             };
             let number = upstream.number;
             let end = tokio::select! {
@@ -364,7 +408,7 @@ impl ClientRequest {
                 return;
             }
             // The stream has ended without a response. Either its server has ended, or the server has ended only the stream.
-            let is_over = phases.borrow().number() == Some(number) && !has_ended(&upstream).await;
+            let is_over = phases.borrow().number() == Some(number) && !upstream.has_ended().await;
             if is_over {
                 return;
             }
@@ -392,8 +436,8 @@ impl ClientRequest {
     }
 
     /// Returns the notifications that the lists have changed.
-    fn changes(&self) -> Vec<Value> {
-        match (&self.session, &self.message) {
+    fn changes(&self) -> Vec<Message> {
+        match (&self.session, self.single()) {
             (Some(session), None) => session.record().changes(),
             (_, Some(listen)) => message::wanted_lists(listen),
             _ => Vec::new(),
@@ -401,109 +445,11 @@ impl ClientRequest {
     }
 }
 
-/// Whether the process has ended, which it does soon after it has closed its connections.
-async fn has_ended(upstream: &Upstream) -> bool {
-    tokio::time::timeout(std::time::Duration::from_secs(1), upstream.ended()).await.is_ok()
-}
-
 /// Returns the text for a client whose request has lost its server.
 async fn lost(upstream: &Upstream, error: &str) -> String {
-    match has_ended(upstream).await {
+    match upstream.has_ended().await {
         true => upstream.ended().await,
         false => format!("the server has closed the connection: {error}"),
-    }
-}
-
-/// Answer that is a stream of events.
-struct EventExchange {
-    hub: Arc<Hub>,
-    upstream: Arc<Upstream>,
-    request: Option<Value>,
-    /// Whether the client has seen the beginning of a listen stream.
-    is_acknowledged: bool,
-    /// Whether the stream goes on at the next server.
-    outlasts: bool,
-    _open: (Option<OpenExchange>, Option<SessionRequest>),
-}
-
-impl EventExchange {
-    /// Passes all events on. A request whose server ends gets an answer that says so.
-    async fn run(mut self, body: Incoming, client: Sender<Bytes>) {
-        if self.pass_on(body, &client).await.is_break() {
-            return;
-        }
-        let Some(request) = &self.request else { return };
-        if has_ended(&self.upstream).await {
-            let failure = message::failure(request, &self.upstream.ended().await);
-            // A client that has left needs no answer.
-            let _ = client.send(StreamEvent::of(failure).text().into()).await;
-        }
-    }
-
-    /// Passes events on until the stream ends. Breaks if it has ended for the client, too: with the answer, or because the client has left.
-    async fn pass_on(&mut self, mut body: Incoming, client: &Sender<Bytes>) -> ControlFlow<()> {
-        let mut reader = EventReader::default();
-        loop {
-            let frame = tokio::select! {
-                () = client.closed() => return ControlFlow::Break(()),
-                frame = body.frame() => frame,
-            };
-            let Some(Ok(frame)) = frame else { return ControlFlow::Continue(()) };
-            let Ok(data) = frame.into_data() else { continue };
-            for mut event in reader.take(&data) {
-                let ends = event.message.as_ref().is_some_and(|message| self.ends(message));
-                if ends && self.outlasts && self.upstream.is_stopping() {
-                    return ControlFlow::Continue(());
-                }
-                let is_answer = ends
-                    && event.message.as_ref().map(message::kind) == Some(MessageKind::Response);
-                if let Some(id) = &mut event.id {
-                    *id = format!("{}.{id}", self.upstream.number);
-                }
-                if event.message.as_mut().is_none_or(|message| self.change(message))
-                    && client.send(event.text().into()).await.is_err()
-                {
-                    return ControlFlow::Break(());
-                }
-                if is_answer {
-                    return ControlFlow::Break(());
-                }
-            }
-        }
-    }
-
-    /// Whether a message ends the request: with its answer, or with the cancellation of a listen stream, which comes before the answer.
-    fn ends(&self, message: &Value) -> bool {
-        let Some(request) = &self.request else { return false };
-        match message::kind(message) {
-            MessageKind::Response => request["id"] == message["id"],
-            _ => {
-                self.outlasts
-                    && method(message) == "notifications/cancelled"
-                    && request["id"] == message["params"]["requestId"]
-            }
-        }
-    }
-
-    /// Changes a message for the client. Returns whether the client gets it.
-    fn change(&mut self, message: &mut Value) -> bool {
-        let server = self.upstream.number;
-        match (message::kind(message), &self.request) {
-            (MessageKind::Request, _) => self.hub.ask(server, message),
-            (MessageKind::Response, Some(request)) => message::adapt(request, message),
-            (MessageKind::Notification, Some(listen)) if method(message) == ACKNOWLEDGED => {
-                message::acknowledge(listen, message);
-                return !std::mem::replace(&mut self.is_acknowledged, true);
-            }
-            (MessageKind::Notification, _) if method(message) == "notifications/cancelled" => {
-                let number = self.hub.withdraw(server, &message["params"]["requestId"]);
-                if let Some(number) = number {
-                    message["params"]["requestId"] = number.into();
-                }
-            }
-            _ => {}
-        }
-        true
     }
 }
 

@@ -2,15 +2,14 @@
 
 use std::{
     collections::HashMap,
-    mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::{session::Session, upstream::Upstream};
-use crate::process::ProgramCopy;
+use crate::{message::Message, process::ProgramCopy};
 
 /// State of the build and of the servers.
 #[derive(Clone, Default)]
@@ -110,12 +109,12 @@ impl Hub {
     }
 
     /// Gives a question of a server an id that no other server uses.
-    pub(crate) fn ask(&self, server: u64, question: &mut Value) {
+    pub(crate) fn ask(&self, server: u64, question: &mut Message) {
         let mut tables = self.tables();
         tables.last_question += 1;
         let number = tables.last_question;
-        let id = mem::replace(&mut question["id"], number.into());
-        tables.questions.insert(number, (server, id));
+        tables.questions.insert(number, (server, question.id()));
+        question.set(&["id"], json!(number));
     }
 
     /// Returns the server that has asked the question with this id, and its own id of the question.

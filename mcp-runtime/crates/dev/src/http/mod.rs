@@ -1,9 +1,11 @@
 //! Serves clients over HTTP: holds the port, and runs the servers behind it.
 
 // `exchange` answers a request with the help of `hub`, which knows the server of the moment (`upstream`) and the sessions that outlast it
-// (`session`). `ready` hears that a server listens. `sse` and `body` are the form of the answers, `access` says who may read those of `dev` itself.
+// (`session`). `ready` hears that a server listens, and knows the file that it leaves to the next one. `answer_stream`, `sse` and
+// `body` are the form of the answers, `access` says who may read those of `dev` itself.
 
 mod access;
+mod answer_stream;
 mod body;
 mod exchange;
 mod hub;
@@ -23,7 +25,7 @@ use tokio::{
     time::timeout,
 };
 
-pub use self::ready::{ServerAddress, Supervisor};
+pub use self::ready::{KeptFile, ServerAddress, Supervisor};
 use self::{hub::Hub, upstream::Upstream};
 use crate::{
     builds::{BuildStep, build_after_changes},
@@ -122,6 +124,7 @@ async fn announce(name: &str, address: String, hub: Arc<Hub>) {
 struct HttpServers {
     launch: Launch,
     copies: Copies,
+    kept: KeptFile,
     hub: Arc<Hub>,
     count: u64,
     /// Server that starts.
@@ -133,7 +136,8 @@ struct HttpServers {
 impl HttpServers {
     fn new(project: &Project, launch: Launch, hub: Arc<Hub>) -> Self {
         let copies = Copies::new(&project.copies());
-        Self { launch, copies, hub, count: 0, starting: None, stamp: None }
+        let kept = KeptFile::new(copies.file("kept.jsonl"));
+        Self { launch, copies, kept, hub, count: 0, starting: None, stamp: None }
     }
 
     /// Carries out the steps of the builds.
@@ -179,7 +183,7 @@ impl HttpServers {
         match self.copies.make(program) {
             Ok((copy, stamp)) => {
                 self.stamp = stamp;
-                let work = replace(hub, self.count, copy, self.launch.clone());
+                let work = replace(hub, self.count, copy, self.launch.clone(), self.kept.clone());
                 self.starting = Some(tokio::spawn(work));
             }
             Err(error) => {
@@ -191,19 +195,25 @@ impl HttpServers {
 
 /// Starts a server, lets it take over, and reports its end. If the server cannot start, the last server ends, and the server starts once more,
 /// because both may need the same lock or port. If that fails, the last program starts again as the server `number - 1`.
-async fn replace(hub: Arc<Hub>, number: u64, program: Arc<ProgramCopy>, launch: Launch) {
+async fn replace(
+    hub: Arc<Hub>,
+    number: u64,
+    program: Arc<ProgramCopy>,
+    launch: Launch,
+    kept: KeptFile,
+) {
     let last = hub.phase.borrow().current.clone();
-    let mut started = Upstream::start(number, program.path(), &launch).await;
+    let mut started = Upstream::start(number, program.path(), &launch, &kept).await;
     if let (Err(_), Some(last)) = (&started, last) {
         last.retire().await;
         last.ended().await;
-        started = Upstream::start(number, program.path(), &launch).await;
+        started = Upstream::start(number, program.path(), &launch, &kept).await;
     }
     let (upstream, program, broken) = match (started, hub.good()) {
         (Ok(upstream), _) => (upstream, program, None),
         (Err(report), None) => return fail(&hub, &report),
         (Err(report), Some(good)) => {
-            match Upstream::start(number - 1, good.path(), &launch).await {
+            match Upstream::start(number - 1, good.path(), &launch, &kept).await {
                 Ok(upstream) => (upstream, good, Some(report)),
                 Err(_) => return fail(&hub, &report),
             }

@@ -1,10 +1,12 @@
-//! Reports of servers that listen. A server knows from a variable where to report, and with which secret: other users of the machine can
-//! connect to the same port, and cannot read the variables of a process.
+//! Reports of servers that listen, and the file that a server leaves to the next one. A server knows from a variable where to report, and with
+//! which secret: other users of the machine can connect to the same port, and cannot read the variables of a process.
 
 use std::{
     env,
+    fs::{self, File, OpenOptions},
     io::{self, Write as _},
     net::SocketAddr,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -16,7 +18,8 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// Variable of a server that `dev` has started: the id of the process of `dev`, the secret and the address for the report.
+/// Variable of a server that `dev` has started: the id of the process of `dev`, the secret and the address for the report, and the path of
+/// the file for the next server.
 pub(crate) const READY: &str = "MCP_RUNTIME_DEV_READY";
 
 /// Maximum number of bytes of a report.
@@ -57,6 +60,7 @@ struct Report {
 pub struct Supervisor {
     secret: String,
     address: String,
+    kept: Option<KeptFile>,
 }
 
 impl Supervisor {
@@ -72,11 +76,20 @@ impl Supervisor {
     }
 
     fn read(variable: &str, parent: Option<u32>) -> Option<Self> {
-        let mut words = variable.split(' ');
+        // The path may contain spaces.
+        let mut words = variable.splitn(4, ' ');
         let process: u32 = words.next()?.parse().ok()?;
+        let (secret, address) = (words.next()?.to_owned(), words.next()?.to_owned());
         let supervisor =
-            Self { secret: words.next()?.to_owned(), address: words.next()?.to_owned() };
+            Self { secret, address, kept: words.next().map(|path| KeptFile::new(path.into())) };
         parent.is_none_or(|parent| parent == process).then_some(supervisor)
+    }
+
+    /// Returns the file in which this server finds what the last server has kept, and keeps what the next server has to know. `None` if the
+    /// path of the file is not Unicode.
+    #[must_use]
+    pub fn kept(&self) -> Option<KeptFile> {
+        self.kept.clone()
     }
 
     /// Reports that this server listens. The supervisor closes the returned connection when the server has to end.
@@ -113,8 +126,13 @@ impl Reports {
     }
 
     /// Returns the value of the variable of the server.
-    pub(crate) fn variable(&self) -> String {
-        format!("{} {} {}", std::process::id(), self.secret, self.address)
+    pub(crate) fn variable(&self, kept: &KeptFile) -> String {
+        let variable = format!("{} {} {}", std::process::id(), self.secret, self.address);
+        match kept.path().to_str() {
+            Some(path) => format!("{variable} {path}"),
+            // The server keeps nothing.
+            None => variable,
+        }
     }
 
     /// Waits for the report of a process. Each connection is read on its own, so that none can hold up the others.
@@ -153,6 +171,51 @@ async fn read(stream: TcpStream) -> Option<(Report, TcpStream)> {
     Some((report, reader.into_inner().into_inner()))
 }
 
+/// File that the servers of one `dev` write one after the other. It is in the folder of the copies, and ends with `dev`. Its lines mean
+/// nothing to `dev`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptFile(PathBuf);
+
+impl KeptFile {
+    /// Names the file. It is created with the first line.
+    #[must_use]
+    pub fn new(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Reads all lines. A file that does not exist yet has none.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn lines(&self) -> io::Result<Vec<String>> {
+        match fs::read_to_string(&self.0) {
+            Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Adds a line at the end, after the lines of a server that still runs beside this one. Other users of the machine cannot read it.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be written.
+    pub fn append(&self, line: &str) -> io::Result<()> {
+        self.open()?.write_all(format!("{line}\n").as_bytes())
+    }
+
+    fn open(&self) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&self.0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use tokio::io::AsyncWriteExt as _;
@@ -179,7 +242,7 @@ mod tests {
             let _ = stream.write_all(&bytes).await;
             open.push(stream);
         }
-        let variable = reports.variable();
+        let variable = reports.variable(&KeptFile::new("/a b/kept".into()));
         let report = move |process, port| {
             let supervisor = Supervisor::read(&variable, Some(std::process::id()));
             supervisor.unwrap().report(server(process, port)).unwrap()
@@ -192,10 +255,28 @@ mod tests {
 
     #[test]
     fn a_program_that_a_server_starts_has_no_supervisor() {
-        let variable = "12 secret 127.0.0.1:1";
+        let variable = "12 secret 127.0.0.1:1 /a b/kept";
         assert_eq!(Supervisor::read(variable, Some(13)), None);
         assert_eq!(Supervisor::read("127.0.0.1:1", Some(12)), None);
-        let found = Supervisor { secret: "secret".into(), address: "127.0.0.1:1".into() };
+        let kept = Some(KeptFile::new("/a b/kept".into()));
+        let found = Supervisor { secret: "secret".into(), address: "127.0.0.1:1".into(), kept };
         assert_eq!(Supervisor::read(variable, Some(12)), Some(found));
+    }
+
+    #[test]
+    fn lines_of_two_servers_follow_each_other_in_a_private_file() {
+        let path = std::env::temp_dir().join(format!("mcp-runtime-kept-{}", std::process::id()));
+        let [first, second] = [KeptFile::new(path.clone()), KeptFile::new(path.clone())];
+        assert_eq!(first.lines().unwrap(), Vec::<String>::new());
+        for (file, line) in [(&first, "a"), (&second, "b"), (&first, "c")] {
+            file.append(line).unwrap();
+        }
+        assert_eq!(second.lines().unwrap(), ["a", "b", "c"]);
+        #[cfg(unix)]
+        {
+            let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(&path).unwrap());
+            assert_eq!(mode & 0o777, 0o600);
+        }
+        fs::remove_file(path).unwrap();
     }
 }

@@ -13,11 +13,10 @@ use hyper::{
     body::Incoming,
     header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue},
 };
-use serde_json::Value;
 use tokio::time::timeout;
 
 use super::upstream::Upstream;
-use crate::record::SessionRecord;
+use crate::{message::Message, record::SessionRecord};
 
 pub(crate) const SESSION: &str = "mcp-session-id";
 
@@ -41,7 +40,7 @@ impl Session {
     pub(crate) fn new(
         uri: Uri,
         headers: &HeaderMap,
-        initialize: &Value,
+        initialize: &Message,
         server: u64,
         id: &str,
     ) -> Self {
@@ -124,7 +123,7 @@ impl Session {
         &self,
         upstream: &Upstream,
         like: &HeaderMap,
-        message: &Value,
+        message: &Message,
         id: Option<&str>,
     ) -> Option<Response<Incoming>> {
         let mut request = Request::new(Full::new(Bytes::from(message.to_string())));

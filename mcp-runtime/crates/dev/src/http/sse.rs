@@ -1,6 +1,6 @@
 //! Events of a stream, as they are on the wire: a few lines, and an empty line at the end.
 
-use serde_json::Value;
+use crate::message::Message;
 
 /// Splits the bytes of a stream into events.
 #[derive(Default)]
@@ -33,7 +33,7 @@ impl EventReader {
 pub(crate) struct StreamEvent {
     pub(crate) id: Option<String>,
     /// Message, if the event has one.
-    pub(crate) message: Option<Value>,
+    pub(crate) message: Option<Message>,
     /// Other lines, in their order.
     rest: String,
 }
@@ -51,7 +51,7 @@ impl StreamEvent {
                 _ => rest += &format!("{line}\n"),
             }
         }
-        let message = serde_json::from_str(&data.join("\n")).ok();
+        let message = Message::read(data.join("\n").as_bytes());
         if message.is_none() {
             for line in data {
                 rest += &format!("data: {line}\n");
@@ -60,7 +60,7 @@ impl StreamEvent {
         Self { id, message, rest }
     }
 
-    pub(crate) fn of(message: Value) -> Self {
+    pub(crate) fn of(message: Message) -> Self {
         Self { id: None, message: Some(message), rest: "event: message\n".to_owned() }
     }
 
@@ -70,7 +70,10 @@ impl StreamEvent {
             text += &format!("id: {id}\n");
         }
         if let Some(message) = &self.message {
-            text += &format!("data: {message}\n");
+            // JSON may contain line feeds between its members.
+            for line in message.text().lines() {
+                text += &format!("data: {line}\n");
+            }
         }
         text + "\n"
     }
@@ -89,12 +92,17 @@ mod tests {
         let mut reader = EventReader::default();
         let events: Vec<_> = text.bytes().flat_map(|byte| reader.take(&[byte])).collect();
         assert_eq!(events.len(), 3);
-        assert_eq!(
-            (&events[0].id, &events[0].message),
-            (&Some("1".to_owned()), &Some(json!({ "a": 1 })))
-        );
+        let message = Message::from(json!({ "a": 1 }));
+        assert_eq!((&events[0].id, &events[0].message), (&Some("1".to_owned()), &Some(message)));
         assert_eq!(events[1].text(), ": comment\n\n");
         assert_eq!(events[2].text(), "retry: 5\ndata: \nid: 2\n\n");
-        assert_eq!(StreamEvent::of(json!(1)).text(), "event: message\ndata: 1\n\n");
+        assert_eq!(StreamEvent::of(json!(1).into()).text(), "event: message\ndata: 1\n\n");
+    }
+
+    #[test]
+    fn a_message_with_line_feeds_stays_one_event() {
+        let text = "event: message\ndata: {\"b\": 1,\ndata: \"a\": 2}\n\n";
+        let events = EventReader::default().take(text.as_bytes());
+        assert_eq!(events[0].text(), text);
     }
 }

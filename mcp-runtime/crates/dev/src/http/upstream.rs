@@ -10,7 +10,7 @@ use tokio::{net::TcpStream, process::Child, sync::watch, time::timeout};
 
 use super::{
     body::BodyError,
-    ready::{READY, Reports, ServerAddress},
+    ready::{KeptFile, READY, Reports, ServerAddress},
 };
 use crate::process::{self, LastWords, Launch};
 
@@ -39,12 +39,13 @@ impl Upstream {
         number: u64,
         program: &Path,
         launch: &Launch,
+        kept: &KeptFile,
     ) -> Result<Arc<Self>, String> {
         let failed =
             |error: std::io::Error| format!("{} cannot be started: {error}", program.display());
         let reports = Reports::open().await.map_err(failed)?;
         let mut launch = launch.clone();
-        launch.env.push((READY.into(), reports.variable().into()));
+        launch.env.push((READY.into(), reports.variable(kept).into()));
         let mut server = process::start(program, &launch, false).map_err(failed)?;
         let words = LastWords::default();
         let listening = tokio::spawn(words.clone().listen(server.stderr.take()));
@@ -84,6 +85,11 @@ impl Upstream {
         let mut ended = self.ended.subscribe();
         let ended = ended.wait_for(Option::is_some).await;
         ended.ok().and_then(|report| report.clone()).unwrap_or_default()
+    }
+
+    /// Whether the process has ended, which it does soon after it has closed its connections.
+    pub(crate) async fn has_ended(&self) -> bool {
+        timeout(Duration::from_secs(1), self.ended()).await.is_ok()
     }
 
     /// Ends the server as soon as its requests are answered, or have had their time.
