@@ -5,7 +5,9 @@ use similar::TextDiff;
 use crate::{
     client_app::{ClientApp, FileForm},
     entry::{EditError, ServerEntry},
-    json_file, toml_file, yaml_file,
+    json_file,
+    text_form::with_plain_form,
+    toml_file, yaml_file,
 };
 
 impl ClientApp {
@@ -16,14 +18,19 @@ impl ClientApp {
     /// Fails if the client cannot reach a server in this way, if the text is not valid, or if its list of servers is something else.
     pub fn add(self, entry: &ServerEntry, text: &str) -> Result<String, EditError> {
         let members = entry.members(self).ok_or(EditError::NoHttp(self))?;
-        match self.form() {
-            FileForm::Json => {
-                let text = json_file::add(text, self.list(), &entry.name, members)?;
-                json_file::add_questions(text, &entry.questions(self))
-            }
-            FileForm::Toml => toml_file::add(text, self.list(), &entry.name, members),
-            FileForm::Yaml => yaml_file::add(text, self.list(), &entry.name, members),
-        }
+        let (list, name) = (self.list(), &entry.name);
+        let added = with_plain_form(text, |text| {
+            let added = match self.form() {
+                FileForm::Json => {
+                    let text = json_file::add(text, list, name, members)?;
+                    json_file::add_questions(text, &entry.questions(self))
+                }
+                FileForm::Toml => toml_file::add(text, list, name, members),
+                FileForm::Yaml => yaml_file::add(text, list, name, members),
+            };
+            added.map(Some)
+        })?;
+        Ok(added.unwrap_or_default())
     }
 
     /// Removes the server with this name from the text of a configuration file. Returns `None` if the text has no such server.
@@ -31,14 +38,14 @@ impl ClientApp {
     /// # Errors
     /// Fails if the text is not valid, or if its list of servers is something else.
     pub fn remove(self, name: &str, text: &str) -> Result<Option<String>, EditError> {
-        match self.form() {
+        with_plain_form(text, |text| match self.form() {
             FileForm::Json => {
                 let removed = json_file::remove(text, self.list(), name)?;
                 removed.map(|new| json_file::remove_questions(text, new)).transpose()
             }
             FileForm::Toml => toml_file::remove(text, self.list(), name),
             FileForm::Yaml => yaml_file::remove(text, self.list(), name),
-        }
+        })
     }
 }
 

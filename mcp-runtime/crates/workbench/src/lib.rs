@@ -13,7 +13,7 @@
 // Recorded sessions have the form of `transcript`. `redaction` removes secrets from them, and `comparison` compares them with new ones.
 //
 // Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` contains the facts about a server. `edit`
-// changes a file of one of the three forms.
+// changes a file of one of the three forms, and `text_form` keeps its line ends.
 //
 // Publication: `setting` describes a value that clients ask their users for. `mcpb` writes a `bundle`, and `server_json` writes an entry of
 // the registry under a `registry_name`.
@@ -37,6 +37,7 @@ mod server_json;
 mod setting;
 mod shell;
 mod status;
+mod text_form;
 mod toml_file;
 mod transcript;
 mod yaml_file;

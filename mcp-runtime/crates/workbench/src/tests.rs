@@ -235,6 +235,29 @@ fn a_file_is_the_same_after_a_server_was_added_and_removed() {
     }
 }
 
+/// Windows editors write CRLF, and some of them a byte order mark.
+#[test]
+fn a_file_keeps_its_line_ends_and_its_byte_order_mark() {
+    for (client, before) in
+        [(ClientApp::Cursor, JSON), (ClientApp::CodexCli, TOML), (ClientApp::Goose, YAML)]
+    {
+        let windows = before.replace('\n', "\r\n");
+        let mixed = before.replacen('\n', "\r\n", 4);
+        for before in
+            [windows.clone(), format!("\u{feff}{windows}"), format!("\u{feff}{before}"), mixed]
+        {
+            let added = client.add(&configured(), &before).unwrap();
+            let old: Vec<_> = before.split_inclusive('\n').collect();
+            let kept = added.split_inclusive('\n').filter(|line| old.contains(line)).count();
+            assert!(kept + 1 >= old.len(), "{client:?} has lost a line of {before:?}:\n{added:?}");
+            let removed = client.remove("notes", &added).unwrap().expect("the server");
+            assert_eq!(removed, before, "{client:?}");
+        }
+        let added = client.add(&configured(), &windows).unwrap();
+        assert_eq!(added.matches('\n').count(), added.matches("\r\n").count(), "{added:?}");
+    }
+}
+
 #[test]
 fn an_entry_that_is_replaced_keeps_what_the_user_has_added() {
     for (client, before, kept) in [
