@@ -259,6 +259,40 @@ fn a_file_keeps_its_line_ends_and_its_byte_order_mark() {
 }
 
 #[test]
+fn an_empty_list_and_a_file_of_comments_take_a_server() {
+    for (client, before, kept) in [
+        (ClientApp::Cursor, "{\n  \"mcpServers\": null,\n  \"last\": 1\n}\n", "\"last\": 1"),
+        (ClientApp::Cursor, "// mine\n", "// mine\n"),
+        (ClientApp::Cursor, "\u{feff}{}\r\n", "\u{feff}{"),
+        (ClientApp::Cursor, "\u{feff}", "\u{feff}"),
+        (ClientApp::Cursor, r#"{"mcpServers": {"notes": null}}"#, ""),
+        (ClientApp::VsCode, "{\n  \"inputs\": null,\n  \"servers\": null\n}\n", ""),
+        (ClientApp::CodexCli, "# mine\n", "# mine\n"),
+        (ClientApp::CodexCli, "[mcp_servers]\n", "[mcp_servers]\n"),
+        (ClientApp::Goose, "extensions:\n", ""),
+        (ClientApp::Goose, "a: 1\nextensions: # mine\nlast: 2\n", "last: 2\n"),
+        (ClientApp::Goose, "extensions: null\nlast: 2\n", "last: 2\n"),
+        (ClientApp::Goose, "extensions: ~\n", ""),
+        (ClientApp::Goose, "extensions: {}\n", ""),
+        (ClientApp::Goose, "# mine\n\n# all of it", "# mine\n\n# all of it\n"),
+        (ClientApp::Goose, "---\n# mine\n", "---\n# mine\n"),
+        (ClientApp::Goose, "---\nextensions:\n", "---\n"),
+        (ClientApp::Goose, "{}\n", ""),
+        (ClientApp::Goose, "extensions:\n  notes:\n", ""),
+    ] {
+        let added = client.add(&configured(), before);
+        let added = added.unwrap_or_else(|why| panic!("{client:?}: {before:?}: {why}"));
+        assert!(added.contains("/opt/notes") && added.contains(kept), "{client:?}:\n{added}");
+        assert_eq!(client.add(&configured(), &added).unwrap(), added, "{client:?}");
+        if !before.contains("notes") {
+            assert_eq!(client.remove("notes", before).unwrap(), None, "{client:?}: {before:?}");
+        }
+        let removed = client.remove("notes", &added).unwrap().expect("the server");
+        assert!(!removed.contains("notes") && removed.contains(kept), "{client:?}:\n{removed}");
+    }
+}
+
+#[test]
 fn an_entry_that_is_replaced_keeps_what_the_user_has_added() {
     for (client, before, kept) in [
         (
