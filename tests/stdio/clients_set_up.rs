@@ -53,6 +53,27 @@ fn install_changes_only_its_own_entry_and_uninstall_removes_it() {
 }
 
 #[test]
+fn the_text_before_the_first_change_stays_in_the_first_copy() {
+    let home = HomeFolder::new();
+    let (file, before) = (".cursor/mcp.json", "{\n  // mine\n}\n");
+    home.write(file, before);
+    let said = home.succeed(&["install", "cursor", "--name", "mine"]);
+    assert!(said.contains("mcp.json.bak has its old text"), "{said}");
+    let once = home.text(file);
+    let said = home.succeed(&["install", "cursor", "--name", "mine", "--", "--more"]);
+    assert!(said.contains("mcp.json.bak.2 has its old text"), "{said}");
+    assert_eq!(
+        (home.text(".cursor/mcp.json.bak"), home.text(".cursor/mcp.json.bak.2")),
+        (before.to_owned(), once.clone())
+    );
+    // A copy with the same text is used again.
+    home.write(file, &once);
+    let said = home.succeed(&["uninstall", "cursor", "--name", "mine"]);
+    assert!(said.contains("mcp.json.bak.2 has its old text"), "{said}");
+    assert!(!home.path(".cursor/mcp.json.bak.3").exists());
+}
+
+#[test]
 fn install_creates_a_missing_file_for_a_user_or_for_a_project() {
     let home = HomeFolder::new();
     home.succeed(&["install", "vscode", "--project", "--name", "mine"]);

@@ -1,14 +1,13 @@
 //! The commands `config`, `install` and `uninstall`, which set a client up for this server.
 
 use std::{
-    env, fs,
-    io::{self, Write as _},
+    env, fs, io,
     path::{Path, PathBuf},
 };
 
 use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_workbench::{
-    ClientApp, Home, Launch, Scope, ServerEntry, Variable, VariableValue, difference,
+    ClientApp, Home, Launch, Replacement, Scope, ServerEntry, Variable, VariableValue, difference,
 };
 use serde_json::json;
 
@@ -79,7 +78,8 @@ pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), Comma
         new.map_err(|why| CommandError::failure(format_args!("{}: {why}", file.display())))?;
     warn_of_debug_build(&words);
     note_what_is_missing(&words, &entry, &new);
-    change(&words, &entry.name, &file, old.as_deref(), &new)
+    let secrets = entry.secrets(words.client);
+    change(&words, &entry.name, &file, old.as_deref(), &new, &secrets)
 }
 
 /// Removes the entry from the file of a client.
@@ -96,7 +96,7 @@ pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), Com
             file.display()
         )));
     };
-    change(&words, &name, &file, old.as_deref(), &new)
+    change(&words, &name, &file, old.as_deref(), &new, &[])
 }
 
 impl ClientWords {
@@ -279,13 +279,15 @@ fn read(file: &Path) -> Result<Option<String>, CommandError> {
     }
 }
 
-/// Writes the new text of a file, and keeps the old one beside it. With `--print`, only shows the difference.
+/// Writes the new text of a file, and keeps the old one beside it. With `--print`, only shows the difference. `secrets` are the variables
+/// whose secret values are in the new text.
 fn change(
     words: &ClientWords,
     server: &str,
     file: &Path,
     old: Option<&str>,
     new: &str,
+    secrets: &[&str],
 ) -> Result<(), CommandError> {
     let difference = || difference(&file.display().to_string(), old.unwrap_or_default(), new);
     let described = |file: &Path, is_written: bool, kept: Option<PathBuf>| {
@@ -311,61 +313,27 @@ fn change(
         print(&format!("{} is up to date\n", file.display()));
         return Ok(());
     }
-    let (saved, kept) = write(file, old, new).map_err(|why| failed(file, &why))?;
+    let saved = Replacement::write(file, old, new).map_err(|why| failed(file, &why))?;
+    warn_of_readers(&saved, secrets);
     if words.is_json {
-        described(&saved, true, kept);
+        described(&saved.file, true, saved.copy);
         return Ok(());
     }
-    let kept = kept.map(|kept| format!(", and {} has its old text", kept.display()));
-    let kept = kept.unwrap_or_default();
-    print(&format!("{} is changed{kept}; restart {}\n", saved.display(), words.client.title()));
+    let copy = saved.copy.map(|copy| format!(", and {} has its old text", copy.display()));
+    let (file, copy) = (saved.file.display(), copy.unwrap_or_default());
+    print(&format!("{file} is changed{copy}; restart {}\n", words.client.title()));
     Ok(())
 }
 
-/// Replaces the text of a file at once, so that a client never reads a part of it. Returns the file that was written, which is the target of
-/// a link, and the copy of the old file.
-fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<(PathBuf, Option<PathBuf>)> {
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder)?;
+/// Warns if users of the machine can read the secrets in a file. A new file can be read by its owner only.
+fn warn_of_readers(saved: &Replacement, secrets: &[&str]) {
+    if let (true, [_, ..]) = (saved.is_open_to_others, secrets) {
+        let file = saved.file.display();
+        say(format_args!(
+            "warning: other users of this machine can read {file}, which has the value of `{}`: run `chmod 600 {file}`\n",
+            secrets.join("`, `"),
+        ));
     }
-    let file = match old {
-        Some(_) => fs::canonicalize(file)?,
-        None => file.to_owned(),
-    };
-    let beside = |ending: &str| {
-        let mut name = file.file_name().unwrap_or_default().to_owned();
-        name.push(ending);
-        file.with_file_name(name)
-    };
-    let kept = match old {
-        Some(_) => {
-            let backup = beside(".bak");
-            fs::copy(&file, &backup)?;
-            Some(backup)
-        }
-        None => None,
-    };
-    let part = beside(".new");
-    // What another run has left there may be a link, or readable for others.
-    match fs::remove_file(&part) {
-        Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
-        _ => {}
-    }
-    private_file(&part)?.write_all(new.as_bytes())?;
-    if old.is_some() {
-        fs::set_permissions(&part, fs::metadata(&file)?.permissions())?;
-    }
-    fs::rename(&part, &file)?;
-    Ok((file, kept))
-}
-
-/// Creates a file that only its owner can read, because the entry of a server may contain secrets.
-fn private_file(path: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 fn failed(file: &Path, why: &io::Error) -> CommandError {

@@ -194,6 +194,20 @@ impl ServerEntry {
     }
 }
 
+impl ServerEntry {
+    /// Returns the names of the variables whose secret values the file of a client contains.
+    pub fn secrets(&self, client: ClientApp) -> Vec<&str> {
+        let Launch::Process { env, .. } = &self.launch else { return Vec::new() };
+        let is_in_file = |variable: &&Variable| {
+            let VariableValue::Asked { is_secret, is_placeholder, .. } = &variable.value else {
+                return false;
+            };
+            *is_secret && !*is_placeholder && !client.asks()
+        };
+        env.iter().filter(is_in_file).map(|variable| &*variable.name).collect()
+    }
+}
+
 impl Variable {
     fn written(&self, client: ClientApp) -> EntryVariable {
         let (text, is_placeholder) = match &self.value {

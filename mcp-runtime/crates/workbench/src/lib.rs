@@ -14,6 +14,7 @@
 //
 // Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` contains the facts about a server. `edit`
 // changes a file of one of the three forms, and `text_form` keeps its line ends.
+// `replacement` writes the file.
 //
 // Publication: `setting` describes a value that clients ask their users for. `mcpb` writes a `bundle`, and `server_json` writes an entry of
 // the registry under a `registry_name`.
@@ -32,6 +33,7 @@ mod painted;
 mod place;
 mod redaction;
 mod registry_name;
+mod replacement;
 mod screen;
 mod server_json;
 mod setting;
@@ -52,6 +54,7 @@ pub use painted::{ListedItem, bar};
 pub use place::{Home, Scope};
 pub use redaction::{REMOVED, Redaction};
 pub use registry_name::{ReadmeProblem, RegistryName, RegistryNameError};
+pub use replacement::Replacement;
 pub use screen::Screen;
 pub use server_json::{
     EntryProblem, RegistryEntry, RegistryIcon, RegistryTarget, SourceRepository,
