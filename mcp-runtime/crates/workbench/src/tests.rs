@@ -1,6 +1,6 @@
 //! The form of each client, and what stays in a file.
 
-use crate::{ClientApp, EditError, Home, Launch, Scope, ServerEntry, Variable, VariableValue};
+use crate::{ClientApp, EditError, Launch, ServerEntry, Variable, VariableValue};
 
 fn process() -> ServerEntry {
     let launch = Launch::Process {
@@ -350,27 +350,5 @@ fn names_and_paths_with_unusual_characters_are_quoted() {
         let once = client.add(&entry, "").unwrap();
         assert_eq!(client.add(&entry, &once).unwrap(), once, "{client:?}");
         assert!(client.remove(&entry.name, &once).unwrap().is_some(), "{client:?}:\n{once}");
-    }
-}
-
-#[test]
-fn a_client_has_files_for_a_user_and_for_a_project() {
-    let home = Home {
-        folder: "/home/ada".into(),
-        settings: "/home/ada/.config".into(),
-        is_windows: false,
-    };
-    let path = |client: ClientApp, scope| {
-        client.file(scope, &home).map(|path| path.display().to_string().replace('\\', "/"))
-    };
-    let user = |client| path(client, Scope::User);
-    assert_eq!(user(ClientApp::ClaudeCode).as_deref(), Some("/home/ada/.claude.json"));
-    assert_eq!(user(ClientApp::VsCode).as_deref(), Some("/home/ada/.config/Code/User/mcp.json"));
-    assert_eq!(user(ClientApp::Plain), None);
-    assert_eq!(path(ClientApp::ClaudeCode, Scope::Project).as_deref(), Some(".mcp.json"));
-    assert_eq!(path(ClientApp::ClaudeDesktop, Scope::Project), None);
-    for client in ClientApp::ALL {
-        assert_eq!(ClientApp::named(client.name()), Some(client));
-        assert_eq!(user(client).is_some(), client != ClientApp::Plain, "{client:?}");
     }
 }
