@@ -20,8 +20,10 @@ pub enum ClientApp {
     Goose,
     /// Zed.
     Zed,
-    /// Windsurf.
+    /// Windsurf, up to its renaming to Devin Desktop in June 2026, and the legacy agent Cascade of Devin Desktop.
     Windsurf,
+    /// Devin Desktop and Devin CLI.
+    Devin,
     /// Any other client whose file has the object `mcpServers`.
     Plain,
 }
@@ -37,7 +39,7 @@ pub(crate) enum FileForm {
 
 impl ClientApp {
     /// All clients, in the order in which a list of them is shown.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ClaudeCode,
         Self::ClaudeDesktop,
         Self::VsCode,
@@ -47,6 +49,7 @@ impl ClientApp {
         Self::Goose,
         Self::Zed,
         Self::Windsurf,
+        Self::Devin,
         Self::Plain,
     ];
 
@@ -62,6 +65,7 @@ impl ClientApp {
             Self::Goose => "goose",
             Self::Zed => "zed",
             Self::Windsurf => "windsurf",
+            Self::Devin => "devin",
             Self::Plain => "plain",
         }
     }
@@ -78,6 +82,7 @@ impl ClientApp {
             Self::Goose => "Goose",
             Self::Zed => "Zed",
             Self::Windsurf => "Windsurf",
+            Self::Devin => "Devin",
             Self::Plain => "the client",
         }
     }

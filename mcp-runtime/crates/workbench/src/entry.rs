@@ -134,8 +134,8 @@ impl ServerEntry {
     /// reach a server in this way.
     pub(crate) fn members(&self, client: ClientApp) -> Option<Members> {
         use ClientApp::{
-            ClaudeCode, ClaudeDesktop, CodexCli, Cursor, GeminiCli, Goose, Plain, VsCode, Windsurf,
-            Zed,
+            ClaudeCode, ClaudeDesktop, CodexCli, Cursor, Devin, GeminiCli, Goose, Plain, VsCode,
+            Windsurf, Zed,
         };
 
         let text = |key, text: &str| (key, Member::Text(text.to_owned()));
@@ -168,7 +168,8 @@ impl ServerEntry {
                     GeminiCli => "httpUrl",
                     Windsurf => "serverUrl",
                     Goose => "uri",
-                    ClaudeCode | ClaudeDesktop | CodexCli | Cursor | Plain | VsCode | Zed => "url",
+                    ClaudeCode | ClaudeDesktop | CodexCli | Cursor | Devin | Plain | VsCode
+                    | Zed => "url",
                 };
                 members.push(text(key, url));
             }

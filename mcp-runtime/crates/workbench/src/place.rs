@@ -166,12 +166,14 @@ impl ClientApp {
             (Scope::User, Self::Windsurf) => {
                 folder.join(".codeium").join("windsurf").join("mcp_config.json")
             }
+            (Scope::User, Self::Devin) => home.dot_config().join("devin").join("mcp_config.json"),
             (Scope::Project, Self::ClaudeCode) => ".mcp.json".into(),
             (Scope::Project, Self::VsCode) => ".vscode/mcp.json".into(),
             (Scope::Project, Self::Cursor) => ".cursor/mcp.json".into(),
             (Scope::Project, Self::GeminiCli) => ".gemini/settings.json".into(),
             (Scope::Project, Self::CodexCli) => ".codex/config.toml".into(),
             (Scope::Project, Self::Zed) => ".zed/settings.json".into(),
+            (Scope::Project, Self::Devin) => ".devin/mcp_config.json".into(),
             (Scope::Project, Self::ClaudeDesktop | Self::Goose | Self::Windsurf)
             | (_, Self::Plain) => return None,
         })

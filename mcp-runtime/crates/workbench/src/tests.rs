@@ -40,9 +40,12 @@ fn http() -> ServerEntry {
 }
 
 /// Forms of the entries. Sources, all read on 2026-11-27: the pages about MCP servers in the documentation of Claude Code
-/// (code.claude.com), of VS Code (code.visualstudio.com/docs/agents/reference/mcp-configuration), Gemini CLI
+/// (code.claude.com), VS Code (code.visualstudio.com/docs/agents/reference/mcp-configuration), Gemini CLI
 /// (geminicli.com/docs/tools/mcp-server), Codex CLI (developers.openai.com/codex/mcp), Goose (documentation/docs/guides/config-files.md of
-/// aaif-goose/goose), Zed (zed.dev/docs/ai/mcp) and Windsurf (docs.windsurf.com/windsurf/cascade/mcp).
+/// aaif-goose/goose), Zed (zed.dev/docs/ai/mcp) and Windsurf (docs.windsurf.com/windsurf/cascade/mcp). Devin: docs.sevalla.com/ai-agents/
+/// windsurf and vaadin.com/docs/latest/building-apps/agentic-development/mcp/supported-tools/devin-desktop. Cursor: userjot.com/docs/mcp-cursor and
+/// docs/configuring-cursor.md of confluentinc/mcp-confluent, which refer to cursor.com/docs/mcp. Claude Desktop: anthropics/claude-code#26073, and
+/// the example at gofastmcp.com/integrations/mcp-json-configuration.
 #[test]
 fn each_client_has_its_own_form() {
     let stdio = r#""command": "/opt/notes", "args": ["--root=/data"]"#;
@@ -64,6 +67,7 @@ fn each_client_has_its_own_form() {
         (ClientApp::GeminiCli, "mcpServers", stdio.to_owned(), format!(r#""httpUrl": "{url}""#)),
         (ClientApp::Zed, "context_servers", stdio.to_owned(), format!(r#""url": "{url}""#)),
         (ClientApp::Windsurf, "mcpServers", stdio.to_owned(), format!(r#""serverUrl": "{url}""#)),
+        (ClientApp::Devin, "mcpServers", stdio.to_owned(), format!(r#""url": "{url}""#)),
         (
             ClientApp::Plain,
             "mcpServers",
@@ -114,6 +118,7 @@ fn variables_are_in_the_entry_or_the_client_asks_for_them() {
         ClientApp::GeminiCli,
         ClientApp::Zed,
         ClientApp::Windsurf,
+        ClientApp::Devin,
         ClientApp::Plain,
     ] {
         let text = client.add(&configured(), "").unwrap();

@@ -27,11 +27,14 @@ fn path(client: ClientApp, scope: Scope, home: &Home) -> Option<String> {
     client.file(scope, home).map(|path| path.display().to_string().replace('\\', "/"))
 }
 
-/// Sources, read on 2026-11-27: Claude Code: code.claude.com/docs/en/mcp. Claude Desktop: modelcontextprotocol.io/docs/develop/
-/// connect-local-servers, which has macOS and Windows; the folder on Linux is that of Electron. VS Code: code.visualstudio.com/docs/
-/// configure/settings. Cursor: cursor.com/docs/mcp. Gemini CLI: docs/reference/configuration.md of google-gemini/gemini-cli at
+/// Sources, read on 2026-11-27: Claude Code: the answer of its developers in anthropics/claude-code#4193. Claude Desktop: anthropics/claude-code
+/// #26073 for Windows; it is an Electron program, whose settings are in a folder with its name. VS Code: the page about profiles of
+/// code.visualstudio.com, and of `mcp.json` code.visualstudio.com/docs/agents/reference/mcp-configuration. Cursor: userjot.com/docs/mcp-cursor
+/// and docs/configuring-cursor.md of confluentinc/mcp-confluent, which refer to cursor.com/docs/mcp. Gemini CLI: docs/reference/configuration.md of google-gemini/gemini-cli at
 /// 5411f113. Codex CLI: developers.openai.com/codex/mcp. Goose: crates/goose/src/config/paths.rs of block/goose at 0780e228. Zed:
 /// crates/paths/src/paths.rs of zed-industries/zed at 010c9b6f. Windsurf: docs.devin.ai/desktop/cascade/mcp.
+/// Devin: docs.devin.ai/cli/extensibility/mcp/configuration, upstash/context7#3090 (checked with Devin CLI 3000.6.2), and vaadin.com/docs/latest/
+/// building-apps/agentic-development/mcp/supported-tools/devin-desktop.
 #[test]
 fn each_client_has_its_place_on_each_system() {
     for (client, linux, mac_os, windows, project) in [
@@ -97,6 +100,13 @@ fn each_client_has_its_place_on_each_system() {
             "/Users/ada/.codeium/windsurf/mcp_config.json",
             "/Users/ada/.codeium/windsurf/mcp_config.json",
             None,
+        ),
+        (
+            ClientApp::Devin,
+            "/home/ada/.config/devin/mcp_config.json",
+            "/Users/ada/.config/devin/mcp_config.json",
+            "/Users/ada/AppData/Roaming/devin/mcp_config.json",
+            Some(".devin/mcp_config.json"),
         ),
     ] {
         for (system, place) in
