@@ -52,7 +52,7 @@ pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), Comman
     let entry = words.entry(&builder)?;
     let text = words.client.add(&entry, "").map_err(CommandError::failure)?;
     warn_of_debug_build(&words);
-    note_what_is_missing(&words, &entry, &text);
+    note_peculiarities(&words, &entry, &text);
     let file = words.file().ok();
     if words.is_json {
         let file = file.map(|file| file.display().to_string());
@@ -77,7 +77,7 @@ pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), Comma
     let new =
         new.map_err(|why| CommandError::failure(format_args!("{}: {why}", file.display())))?;
     warn_of_debug_build(&words);
-    note_what_is_missing(&words, &entry, &new);
+    note_peculiarities(&words, &entry, &new);
     let secrets = entry.secrets(words.client);
     change(&words, &entry.name, &file, old.as_deref(), &new, &secrets)
 }
@@ -240,8 +240,11 @@ fn placeholder(variable: &str) -> String {
     format!("<{variable}>")
 }
 
-/// Names the variables whose values are not in the new text of a file.
-fn note_what_is_missing(words: &ClientWords, entry: &ServerEntry, new: &str) {
+/// Says what the client makes of the entry, and names the variables whose values are not in the new text of a file.
+fn note_peculiarities(words: &ClientWords, entry: &ServerEntry, new: &str) {
+    for note in entry.notes(words.client) {
+        say(format_args!("note: {note}\n"));
+    }
     let Launch::Process { env, .. } = &entry.launch else { return };
     for Variable { name, value } in env {
         if !matches!(value, VariableValue::Asked { .. }) {

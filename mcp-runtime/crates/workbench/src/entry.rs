@@ -212,10 +212,10 @@ impl ServerEntry {
 impl Variable {
     fn written(&self, client: ClientApp) -> EntryVariable {
         let (text, is_placeholder) = match &self.value {
-            VariableValue::Text(text) => (text.clone(), false),
+            VariableValue::Text(text) => (client.escaped(text), false),
             VariableValue::Asked { id, .. } if client.asks() => (format!("${{input:{id}}}"), false),
             VariableValue::Asked { otherwise, is_placeholder, .. } => {
-                (otherwise.clone(), *is_placeholder)
+                (client.escaped(otherwise), *is_placeholder)
             }
         };
         EntryVariable { name: self.name.clone(), text, is_placeholder }

@@ -12,7 +12,8 @@
 
 // Recorded sessions have the form of `transcript`. `redaction` removes secrets from them, and `comparison` compares them with new ones.
 //
-// Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` contains the facts about a server. `edit`
+// Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` contains the facts about a server. `note` tells
+// the user what a client makes of them. `edit`
 // changes a file of one of the three forms, and `text_form` keeps its line ends.
 // `replacement` writes the file.
 //
@@ -29,6 +30,7 @@ mod edit;
 mod entry;
 mod json_file;
 mod mcpb;
+mod note;
 mod painted;
 mod place;
 mod redaction;

@@ -28,8 +28,8 @@ fn path(client: ClientApp, scope: Scope, home: &Home) -> Option<String> {
 }
 
 /// Sources, read on 2026-11-27: Claude Code: the answer of its developers in anthropics/claude-code#4193. Claude Desktop: anthropics/claude-code
-/// #26073 for Windows; it is an Electron program, whose settings are in a folder with its name. VS Code: the page about profiles of
-/// code.visualstudio.com, and of `mcp.json` code.visualstudio.com/docs/agents/reference/mcp-configuration. Cursor: userjot.com/docs/mcp-cursor
+/// #26073 for Windows; it is an Electron program, whose settings are in a folder with its name. VS Code: code.visualstudio.com/docs/
+/// agents/reference/mcp-configuration. Cursor: userjot.com/docs/mcp-cursor
 /// and docs/configuring-cursor.md of confluentinc/mcp-confluent, which refer to cursor.com/docs/mcp. Gemini CLI: docs/reference/configuration.md of google-gemini/gemini-cli at
 /// 5411f113. Codex CLI: developers.openai.com/codex/mcp. Goose: crates/goose/src/config/paths.rs of block/goose at 0780e228. Zed:
 /// crates/paths/src/paths.rs of zed-industries/zed at 010c9b6f. Windsurf: docs.devin.ai/desktop/cascade/mcp.
