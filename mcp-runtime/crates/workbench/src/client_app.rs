@@ -108,6 +108,18 @@ impl ClientApp {
         }
     }
 
+    /// Returns the key of a server with this name in the list. Goose writes the entry again under a key without spaces and without
+    /// capital letters when its user switches the server on or off.
+    pub(crate) fn key(self, name: &str) -> String {
+        if self != Self::Goose {
+            return name.to_owned();
+        }
+        let letters = name.chars().filter(|letter| !letter.is_whitespace());
+        let is_kept = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+        let key = letters.map(|letter| if is_kept(letter) { letter } else { '_' });
+        key.collect::<String>().to_lowercase()
+    }
+
     pub(crate) fn form(self) -> FileForm {
         match self {
             Self::CodexCli => FileForm::Toml,

@@ -18,7 +18,7 @@ impl ClientApp {
     /// Fails if the client cannot reach a server in this way, if the text is not valid, or if its list of servers is something else.
     pub fn add(self, entry: &ServerEntry, text: &str) -> Result<String, EditError> {
         let members = entry.members(self).ok_or(EditError::NoHttp(self))?;
-        let (list, name) = (self.list(), &entry.name);
+        let (list, name) = (self.list(), &self.key(&entry.name));
         let added = with_plain_form(text, |text| {
             let added = match self.form() {
                 FileForm::Json => {
@@ -38,6 +38,7 @@ impl ClientApp {
     /// # Errors
     /// Fails if the text is not valid, or if its list of servers is something else.
     pub fn remove(self, name: &str, text: &str) -> Result<Option<String>, EditError> {
+        let name = &self.key(name);
         with_plain_form(text, |text| match self.form() {
             FileForm::Json => {
                 let removed = json_file::remove(text, self.list(), name)?;

@@ -180,6 +180,19 @@ fn a_placeholder_never_replaces_a_value_and_other_variables_stay() {
     }
 }
 
+/// Source: `name_to_key` in crates/goose/src/config/extensions.rs of block/goose, read on 2026-11-27.
+#[test]
+fn goose_gets_the_key_that_it_writes_itself() {
+    let entry = ServerEntry { name: "My Notes: new_2-ä".to_owned(), ..process() };
+    let text = ClientApp::Goose.add(&entry, "").unwrap();
+    assert!(text.starts_with("extensions:\n  mynotes_new_2-_:\n"), "{text}");
+    assert!(text.contains("    name: \"My Notes: new_2-ä\"\n"), "{text}");
+    let removed = ClientApp::Goose.remove(&entry.name, &text).unwrap().expect("the server");
+    assert!(!removed.contains("notes"), "{removed}");
+    let text = ClientApp::Cursor.add(&entry, "").unwrap();
+    assert!(text.contains(r#""My Notes: new_2-ä": {"#), "{text}");
+}
+
 /// Files with comments and servers of others.
 const JSON: &str = r#"// Settings
 {
