@@ -112,6 +112,9 @@ fn a_file_that_cannot_be_changed_and_wrong_words_are_explained() {
     for (arguments, status, part) in [
         (&["install", "cursor"][..], 1, "`mcpServers` in the file is not an object with keys"),
         (&["config", "cursr"], 2, "unknown client `cursr`; did you mean `cursor`?"),
+        (&["config", "codex"], 2, "unknown client `codex`; did you mean `codex-cli`?"),
+        (&["install", "claude"], 2, "did you mean `claude-code` or `claude-desktop`?"),
+        (&["config", "emacs"], 2, "unknown client `emacs`; there are claude-code, "),
         (&["config"], 2, "`config CLIENT"),
         (&["config", "cursor", "--file", "a"], 2, "`config` has no option `--file`"),
         (&["install", "plain"], 2, "name the configuration file of the client with `--file`"),

@@ -199,8 +199,13 @@ impl ClientWords {
 
 fn unknown_client(given: &str) -> CommandError {
     let names = || ClientApp::ALL.iter().map(|client| client.name());
-    CommandError::usage(match nearest(given, names()) {
-        Some(near) => format!("unknown client `{given}`; did you mean `{near}`?"),
+    let meant: Vec<_> = ClientApp::meant_by(given).into_iter().map(ClientApp::name).collect();
+    let meant = match meant.is_empty() {
+        true => nearest(given, names()).map(str::to_owned),
+        false => Some(meant.join("` or `")),
+    };
+    CommandError::usage(match meant {
+        Some(meant) => format!("unknown client `{given}`; did you mean `{meant}`?"),
         None => {
             let names: Vec<_> = names().collect();
             format!("unknown client `{given}`; there are {}", names.join(", "))

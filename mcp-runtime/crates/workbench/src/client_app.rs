@@ -28,6 +28,20 @@ pub enum ClientApp {
     Plain,
 }
 
+/// Names of the clients' commands and products that are not the beginning of a name.
+const ALIASES: [(&str, ClientApp); 7] = [
+    ("code", ClientApp::VsCode),
+    ("visual-studio-code", ClientApp::VsCode),
+    ("copilot", ClientApp::VsCode),
+    ("github-copilot", ClientApp::VsCode),
+    ("openai-codex", ClientApp::CodexCli),
+    ("codeium", ClientApp::Windsurf),
+    ("cascade", ClientApp::Windsurf),
+];
+
+/// Minimum length of the beginning of a name, in letters.
+const SHORTEST_PREFIX: usize = 2;
+
 /// Form of a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileForm {
@@ -95,6 +109,23 @@ impl ClientApp {
     /// Returns the client with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|client| client.name() == name)
+    }
+
+    /// Returns the clients that a user may mean with a name that is none of theirs: another usual name such as `code`, or the beginning of a name
+    /// such as `codex`. There are several for `claude`, and none if too many fit.
+    pub fn meant_by(name: &str) -> Vec<Self> {
+        let plain = |name: &str| name.to_lowercase().replace(['-', '_', ' '], "");
+        let given = plain(name);
+        let alias = ALIASES.iter().find(|(alias, _)| plain(alias) == given);
+        if let Some((_, client)) = alias {
+            return vec![*client];
+        }
+        let fits = |client: &Self| {
+            let name = plain(client.name());
+            given.len() >= SHORTEST_PREFIX && (name.starts_with(&given) || given.starts_with(&name))
+        };
+        let clients: Vec<_> = Self::ALL.into_iter().filter(fits).collect();
+        if clients.len() > 2 { Vec::new() } else { clients }
     }
 
     /// Returns the key of the object that lists the servers.

@@ -180,6 +180,26 @@ fn a_placeholder_never_replaces_a_value_and_other_variables_stay() {
     }
 }
 
+#[test]
+fn other_names_of_clients_and_their_beginnings_are_understood() {
+    for (given, meant) in [
+        ("codex", &[ClientApp::CodexCli][..]),
+        ("gemini", &[ClientApp::GeminiCli]),
+        ("Gemini CLI", &[ClientApp::GeminiCli]),
+        ("claude", &[ClientApp::ClaudeCode, ClientApp::ClaudeDesktop]),
+        ("claude_code", &[ClientApp::ClaudeCode]),
+        ("code", &[ClientApp::VsCode]),
+        ("vs-code", &[ClientApp::VsCode]),
+        ("Visual Studio Code", &[ClientApp::VsCode]),
+        ("devin-desktop", &[ClientApp::Devin]),
+        ("c", &[]),
+        ("emacs", &[]),
+        ("", &[]),
+    ] {
+        assert_eq!(ClientApp::meant_by(given), meant, "{given}");
+    }
+}
+
 /// Source: `name_to_key` in crates/goose/src/config/extensions.rs of block/goose, read on 2026-11-27.
 #[test]
 fn goose_gets_the_key_that_it_writes_itself() {
