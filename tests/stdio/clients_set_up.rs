@@ -86,6 +86,37 @@ fn install_creates_a_missing_file_for_a_user_or_for_a_project() {
     assert!(!home.path("own.json.bak").exists());
 }
 
+#[test]
+fn the_entry_of_a_program_under_development_starts_cargo() {
+    let home = HomeFolder::new();
+    let mut command = home.command(&["install", "cursor", "--dev", "--name", "mine"]);
+    let output = command.env("CARGO_MANIFEST_DIR", "/src/mine").output().expect("it runs");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(output.status.success() && !stderr.contains("debug build"), "{stderr}");
+    let file: Value = serde_json::from_str(&home.text(".cursor/mcp.json")).expect("JSON");
+    let entry = &file["mcpServers"]["mine"];
+    let cargo = Path::new(entry["command"].as_str().expect("a path")).file_stem();
+    assert_eq!(cargo.expect("a file"), "cargo", "{entry}");
+    let args = entry["args"].as_array().expect("a list");
+    let (first, last) = (&args[..4], &args[args.len() - 2..]);
+    let manifest = Path::new("/src/mine").join("Cargo.toml");
+    assert_eq!(first, [json!("run"), json!("-q"), json!("--manifest-path"), json!(manifest)]);
+    assert_eq!(last, [json!("--"), json!("dev")]);
+
+    let mut command = home.command(&["config", "cursor", "--dev"]);
+    let output = command.env_remove("CARGO_MANIFEST_DIR").output().expect("it runs");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("-- config cursor --dev`"), "{stderr}");
+    for (arguments, part) in [
+        (&["install", "cursor", "--", "dev"][..], "if you write `install cursor --dev`"),
+        (&["config", "zed", "--dev", "--url=http://a"], "give either `--url` or `--dev`"),
+    ] {
+        let why = home.fail(arguments, 2);
+        assert!(why.contains(part), "{why}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn install_follows_a_link_and_keeps_the_permissions() {

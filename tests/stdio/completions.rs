@@ -55,7 +55,10 @@ fn commands_and_their_options_are_suggested() {
     check(&["check", "-"], &["--strict", "--against", json]);
     check(&["check", "--strict", "--a"], &["--against"]);
     check(&["list", ""], &[json]);
-    check(&["install", "cursor", "--project", ""], &["--name", "--url", "--file", "--print", json]);
+    check(
+        &["install", "cursor", "--project", ""],
+        &["--name", "--url", "--dev", "--file", "--print", json],
+    );
     check(&["--pa"], &["--path\tpath of the endpoint, by default /mcp"]);
     check(&["--http", "8000", "--pa"], &["--path\tpath of the endpoint, by default /mcp"]);
     assert_eq!(suggested(&["dev", "--leg"]).len(), 1);

@@ -7,7 +7,8 @@ use std::{
 
 use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_workbench::{
-    ClientApp, Home, Launch, Replacement, Scope, ServerEntry, Variable, VariableValue, difference,
+    CargoProgram, ClientApp, Home, Launch, Replacement, Scope, ServerEntry, Variable,
+    VariableValue, difference,
 };
 use serde_json::json;
 
@@ -34,15 +35,17 @@ struct ClientWords {
     name: Option<String>,
     /// URL of a server that is reached over HTTP.
     url: Option<String>,
+    /// Whether the client starts the command `dev` with cargo.
+    is_dev: bool,
     /// Whether the change is only shown.
     is_preview: bool,
     /// Arguments of the server.
     args: Vec<String>,
 }
 
-pub(super) const CONFIG_OPTIONS: &[&str] = &["--name NAME", "--url URL"];
+pub(super) const CONFIG_OPTIONS: &[&str] = &["--name NAME", "--url URL", "--dev"];
 pub(super) const INSTALL_OPTIONS: &[&str] =
-    &["--name NAME", "--url URL", "--file FILE", "--project", "--print"];
+    &["--name NAME", "--url URL", "--dev", "--file FILE", "--project", "--print"];
 pub(super) const UNINSTALL_OPTIONS: &[&str] =
     &["--name NAME", "--file FILE", "--project", "--print"];
 
@@ -127,6 +130,7 @@ impl ClientWords {
             file: values.take("--file").map(PathBuf::from),
             name: values.take("--name"),
             url: values.take("--url"),
+            is_dev: values.take("--dev").is_some(),
             is_preview: values.take("--print").is_some(),
             args: words.collect(),
         };
@@ -134,6 +138,16 @@ impl ClientWords {
             return Err(CommandError::usage(
                 "a client passes no arguments to a server that it reaches by `--url`".to_owned(),
             ));
+        }
+        if read.url.is_some() && read.is_dev {
+            return Err(CommandError::usage("give either `--url` or `--dev`".to_owned()));
+        }
+        // The server of such an entry would not find its package.
+        if read.args.first().is_some_and(|word| word == "dev") {
+            let client = read.client.name();
+            return Err(CommandError::usage(format!(
+                "`dev` needs cargo, which starts the server if you write `{command} {client} --dev`"
+            )));
         }
         Ok(read)
     }
@@ -160,7 +174,6 @@ impl ClientWords {
             Some(url) => Launch::Http { url: url.clone() },
             None => {
                 let EntryOptions { mut args, variables } = EntryOptions::of(builder)?;
-                args.extend(self.args.iter().cloned());
                 let name = self.name(builder);
                 let variables = variables.into_iter().map(|mut variable| {
                     // Teams commit the files of a project.
@@ -169,19 +182,32 @@ impl ClientWords {
                     }
                     variable
                 });
-                let env = variables.map(|variable| variable.of_server(&name));
-                Launch::Process { command: program()?, args, env: env.collect() }
+                let env = variables.map(|variable| variable.of_server(&name)).collect();
+                if self.is_dev {
+                    self.cargo_program()?.dev(args, &self.args, env)
+                } else {
+                    args.extend(self.args.iter().cloned());
+                    Launch::Process { command: program()?, args, env }
+                }
             }
         };
         Ok(ServerEntry { name: self.name(builder), launch })
+    }
+
+    /// Returns how cargo builds this program.
+    fn cargo_program(&self) -> Result<CargoProgram, CommandError> {
+        CargoProgram::of_environment(Path::new(&program()?), variable).ok_or_else(|| {
+            let (command, client) = (self.command, self.client.name());
+            CommandError::usage(format!(
+                "`--dev` writes how cargo builds this program: run `cargo run --features mcp-runtime/workbench -- {command} {client} --dev`"
+            ))
+        })
     }
 
     fn file(&self) -> Result<PathBuf, CommandError> {
         if let Some(file) = &self.file {
             return Ok(file.clone());
         }
-        let variable =
-            |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         let home = Home::of_environment(variable).ok_or_else(|| {
             CommandError::failure("the environment has no home folder: name the file with `--file`")
         })?;
@@ -195,6 +221,11 @@ impl ClientWords {
             })
         })
     }
+}
+
+/// Returns the path in a variable, unless it is empty.
+fn variable(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
 fn unknown_client(given: &str) -> CommandError {
@@ -271,7 +302,7 @@ fn note_peculiarities(words: &ClientWords, entry: &ServerEntry, new: &str) {
 
 /// Warns if clients would start a build that the next `cargo build` changes, and that is slow.
 fn warn_of_debug_build(words: &ClientWords) {
-    if cfg!(debug_assertions) && words.url.is_none() {
+    if cfg!(debug_assertions) && words.url.is_none() && !words.is_dev {
         say(format_args!(
             "warning: this is a debug build, and `cargo clean` removes it: for daily use run `cargo run --release --features mcp-runtime/workbench -- …`\n"
         ));

@@ -92,7 +92,7 @@ static COMMANDS: &[Command] = &[
     },
     #[cfg(feature = "workbench")]
     Command {
-        usage: "config CLIENT [--url URL] [--name NAME] [-- ARGUMENTS]",
+        usage: "config CLIENT [--url URL] [--dev] [--name NAME] [-- ARGUMENTS]",
         about: "prints the entry for the configuration of a client",
         options: &[CommandOption::Json],
         parsed: clients::CONFIG_OPTIONS,

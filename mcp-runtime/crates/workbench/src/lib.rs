@@ -12,10 +12,9 @@
 
 // Recorded sessions have the form of `transcript`. `redaction` removes secrets from them, and `comparison` compares them with new ones.
 //
-// Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` contains the facts about a server. `note` tells
-// the user what a client makes of them. `edit`
-// changes a file of one of the three forms, and `text_form` keeps its line ends.
-// `replacement` writes the file.
+// Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` contains the facts about a server. The entry of
+// a server under development starts a `cargo_program`. `note` tells the user what a client makes of an entry. `edit` changes a file of one of
+// the three forms, `text_form` keeps its line ends, and `replacement` writes it.
 //
 // Publication: `setting` describes a value that clients ask their users for. `mcpb` writes a `bundle`, and `server_json` writes an entry of
 // the registry under a `registry_name`.
@@ -24,6 +23,7 @@
 // shells complete the command line.
 
 mod bundle;
+mod cargo_program;
 mod client_app;
 mod comparison;
 mod edit;
@@ -47,6 +47,7 @@ mod transcript;
 mod yaml_file;
 
 pub use bundle::{Bundle, BundleIcon, BundlePlatform, BundledPrompt, BundledTool};
+pub use cargo_program::CargoProgram;
 pub use client_app::ClientApp;
 pub use comparison::{Comparison, Difference};
 pub use edit::difference;
