@@ -7,8 +7,8 @@ use std::{
 
 use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_workbench::{
-    CargoProgram, ClientApp, Home, Launch, Replacement, Scope, ServerEntry, Variable,
-    VariableValue, difference,
+    CargoProgram, CargoProgramError, ClientApp, Home, Launch, Replacement, Scope, ServerEntry,
+    Variable, VariableValue, difference,
 };
 use serde_json::json;
 
@@ -196,11 +196,14 @@ impl ClientWords {
 
     /// Returns how cargo builds this program.
     fn cargo_program(&self) -> Result<CargoProgram, CommandError> {
-        CargoProgram::of_environment(Path::new(&program()?), variable).ok_or_else(|| {
+        CargoProgram::of_environment(Path::new(&program()?), variable).map_err(|why| {
             let (command, client) = (self.command, self.client.name());
-            CommandError::usage(format!(
-                "`--dev` writes how cargo builds this program: run `cargo run --features mcp-runtime/workbench -- {command} {client} --dev`"
-            ))
+            CommandError::usage(match why {
+                CargoProgramError::NotStarted => format!(
+                    "`--dev` writes how cargo builds this program, but {why}: run `cargo run --features mcp-runtime/workbench -- {command} {client} --dev`"
+                ),
+                why => format!("`--dev` writes how cargo builds this program, but {why}"),
+            })
         })
     }
 

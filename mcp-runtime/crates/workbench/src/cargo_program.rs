@@ -2,6 +2,7 @@
 
 use std::{
     env::consts::EXE_SUFFIX,
+    fmt,
     path::{Path, PathBuf},
 };
 
@@ -20,19 +21,22 @@ pub struct CargoProgram {
 
 impl CargoProgram {
     /// Finds out how cargo has started the program of this process. `program` is its path, and `variable` returns the variables that cargo
-    /// sets. `None` if cargo has not started it, or if a path is not Unicode.
+    /// sets.
+    ///
+    /// # Errors
+    /// Fails if cargo has not started the program, or if a path is not Unicode.
     pub fn of_environment(
         program: &Path,
         variable: impl Fn(&str) -> Option<PathBuf>,
-    ) -> Option<Self> {
-        let manifest = variable("CARGO_MANIFEST_DIR")?.join("Cargo.toml");
-        let name = program.file_name()?.to_str()?;
-        let name = name.strip_suffix(EXE_SUFFIX).unwrap_or(name).to_owned();
+    ) -> Result<Self, CargoProgramError> {
+        let folder = variable("CARGO_MANIFEST_DIR").ok_or(CargoProgramError::NotStarted)?;
+        let name = text(program.file_name().unwrap_or_default().into())?;
+        let name = name.strip_suffix(EXE_SUFFIX).unwrap_or(&name).to_owned();
         let is_example = program.parent().is_some_and(|folder| folder.ends_with("examples"));
         let option = if is_example { "--example" } else { "--bin" };
-        Some(Self {
-            cargo: cargo(&variable).to_str()?.to_owned(),
-            manifest: manifest.to_str()?.to_owned(),
+        Ok(Self {
+            cargo: text(cargo(&variable))?,
+            manifest: text(folder.join("Cargo.toml"))?,
             target: [option.to_owned(), name],
         })
     }
@@ -55,6 +59,32 @@ impl CargoProgram {
     }
 }
 
+/// Reason why it is unknown how cargo builds a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CargoProgramError {
+    /// Cargo has not started the program.
+    NotStarted,
+    /// This path is not Unicode, so that no configuration file can name it.
+    NotUnicode(PathBuf),
+}
+
+impl fmt::Display for CargoProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotStarted => f.write_str("cargo has not started it"),
+            Self::NotUnicode(path) => write!(f, "the path {} is not Unicode", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for CargoProgramError {}
+
+fn text(path: PathBuf) -> Result<String, CargoProgramError> {
+    let text = path.into_os_string().into_string();
+    text.map_err(|path| CargoProgramError::NotUnicode(path.into()))
+}
+
 /// Returns the path of cargo. The one of rustup comes first, because it also finds the compiler where the client has another `PATH`.
 fn cargo(variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
     let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
@@ -73,7 +103,7 @@ mod tests {
             let (_, value) = variables.iter().find(|(other, _)| *other == name)?;
             Some(PathBuf::from(value))
         };
-        let program = CargoProgram::of_environment(Path::new(program), variable)?;
+        let program = CargoProgram::of_environment(Path::new(program), variable).ok()?;
         let options = vec!["--root".to_owned(), "/data".to_owned()];
         match program.dev(options, &["--more".to_owned()], Vec::new()) {
             Launch::Process { command, args, .. } => Some((command, args)),

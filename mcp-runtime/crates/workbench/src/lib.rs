@@ -14,7 +14,7 @@
 //
 // Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` contains the facts about a server. The entry of
 // a server under development starts a `cargo_program`. `note` tells the user what a client makes of an entry. `edit` changes a file of one of
-// the three forms, `text_form` keeps its line ends, and `replacement` writes it.
+// the three forms, and `replacement` writes it.
 //
 // Publication: `setting` describes a value that clients ask their users for. `mcpb` writes a `bundle`, and `server_json` writes an entry of
 // the registry under a `registry_name`.
@@ -41,13 +41,12 @@ mod server_json;
 mod setting;
 mod shell;
 mod status;
-mod text_form;
 mod toml_file;
 mod transcript;
 mod yaml_file;
 
 pub use bundle::{Bundle, BundleIcon, BundlePlatform, BundledPrompt, BundledTool};
-pub use cargo_program::CargoProgram;
+pub use cargo_program::{CargoProgram, CargoProgramError};
 pub use client_app::ClientApp;
 pub use comparison::{Comparison, Difference};
 pub use edit::difference;
