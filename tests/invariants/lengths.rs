@@ -46,7 +46,6 @@ const EXCEPTED: [(&str, &str); 38] = [
     ("mcp-runtime/crates/dev/src/http/access.rs", SHARED),
     ("mcp-runtime/crates/dev/src/http/body.rs", SHARED),
     ("mcp-runtime/crates/workbench/src/status.rs", SHARED),
-    ("mcp-runtime/crates/workbench/src/edit.rs", "the only file that uses all three forms"),
     ("mcp-macros/src/docs.rs", SHARED),
     ("mcp-macros/src/errors.rs", SHARED),
     ("mcp-macros/src/keys/suggest.rs", SHARED),

@@ -53,6 +53,27 @@ fn install_changes_only_its_own_entry_and_uninstall_removes_it() {
 }
 
 #[test]
+fn the_text_before_the_first_change_stays_in_the_first_copy() {
+    let home = HomeFolder::new();
+    let (file, before) = (".cursor/mcp.json", "{\n  // mine\n}\n");
+    home.write(file, before);
+    let said = home.succeed(&["install", "cursor", "--name", "mine"]);
+    assert!(said.contains("mcp.json.bak has its old text"), "{said}");
+    let once = home.text(file);
+    let said = home.succeed(&["install", "cursor", "--name", "mine", "--", "--more"]);
+    assert!(said.contains("mcp.json.bak.2 has its old text"), "{said}");
+    assert_eq!(
+        (home.text(".cursor/mcp.json.bak"), home.text(".cursor/mcp.json.bak.2")),
+        (before.to_owned(), once.clone())
+    );
+    // A copy with the same text is used again.
+    home.write(file, &once);
+    let said = home.succeed(&["uninstall", "cursor", "--name", "mine"]);
+    assert!(said.contains("mcp.json.bak.2 has its old text"), "{said}");
+    assert!(!home.path(".cursor/mcp.json.bak.3").exists());
+}
+
+#[test]
 fn install_creates_a_missing_file_for_a_user_or_for_a_project() {
     let home = HomeFolder::new();
     home.succeed(&["install", "vscode", "--project", "--name", "mine"]);
@@ -63,6 +84,37 @@ fn install_creates_a_missing_file_for_a_user_or_for_a_project() {
     home.succeed(&["install", "plain", "--file", "own.json", "--name", "mine"]);
     assert!(home.text("own.json").contains("mcpServers"));
     assert!(!home.path("own.json.bak").exists());
+}
+
+#[test]
+fn the_entry_of_a_program_under_development_starts_cargo() {
+    let home = HomeFolder::new();
+    let mut command = home.command(&["install", "cursor", "--dev", "--name", "mine"]);
+    let output = command.env("CARGO_MANIFEST_DIR", "/src/mine").output().expect("it runs");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(output.status.success() && !stderr.contains("debug build"), "{stderr}");
+    let file: Value = serde_json::from_str(&home.text(".cursor/mcp.json")).expect("JSON");
+    let entry = &file["mcpServers"]["mine"];
+    let cargo = Path::new(entry["command"].as_str().expect("a path")).file_stem();
+    assert_eq!(cargo.expect("a file"), "cargo", "{entry}");
+    let args = entry["args"].as_array().expect("a list");
+    let (first, last) = (&args[..4], &args[args.len() - 2..]);
+    let manifest = Path::new("/src/mine").join("Cargo.toml");
+    assert_eq!(first, [json!("run"), json!("-q"), json!("--manifest-path"), json!(manifest)]);
+    assert_eq!(last, [json!("--"), json!("dev")]);
+
+    let mut command = home.command(&["config", "cursor", "--dev"]);
+    let output = command.env_remove("CARGO_MANIFEST_DIR").output().expect("it runs");
+    let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("-- config cursor --dev`"), "{stderr}");
+    for (arguments, part) in [
+        (&["install", "cursor", "--", "dev"][..], "if you write `install cursor --dev`"),
+        (&["config", "zed", "--dev", "--url=http://a"], "give either `--url` or `--dev`"),
+    ] {
+        let why = home.fail(arguments, 2);
+        assert!(why.contains(part), "{why}");
+    }
 }
 
 #[cfg(unix)]
@@ -91,6 +143,9 @@ fn a_file_that_cannot_be_changed_and_wrong_words_are_explained() {
     for (arguments, status, part) in [
         (&["install", "cursor"][..], 1, "`mcpServers` in the file is not an object with keys"),
         (&["config", "cursr"], 2, "unknown client `cursr`; did you mean `cursor`?"),
+        (&["config", "codex"], 2, "unknown client `codex`; did you mean `codex-cli`?"),
+        (&["install", "claude"], 2, "did you mean `claude-code` or `claude-desktop`?"),
+        (&["config", "emacs"], 2, "unknown client `emacs`; there are claude-code, "),
         (&["config"], 2, "`config CLIENT"),
         (&["config", "cursor", "--file", "a"], 2, "`config` has no option `--file`"),
         (&["install", "plain"], 2, "name the configuration file of the client with `--file`"),

@@ -338,6 +338,34 @@ fn only_the_owner_of_a_new_file_can_read_the_secrets_in_it() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
+#[cfg(unix)]
+#[test]
+fn only_the_owner_of_a_file_can_read_its_copies() {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+
+    let folder = folder("copies");
+    let file = folder.join("mcp.json");
+    let path = file.to_str().expect("UTF-8");
+    fs::write(&file, "{}\n").expect("a file");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("own file");
+    let (_, stderr) = ended(&[ROOT, KEY], &["install", "cursor", "--file", path], 0);
+    let warning = format!(
+        "warning: other users of this machine can read {path}, which has the value of `FILE_BOX_API_KEY`: run `chmod 600 {path}`\n"
+    );
+    assert!(stderr.contains(&warning), "{stderr}");
+    let (_, stderr) = ended(&[], &["uninstall", "cursor", "--file", path], 0);
+    assert!(!stderr.contains("other users"), "{stderr}");
+    let copies = ["mcp.json.bak", "mcp.json.bak.2"].map(|copy| folder.join(copy));
+    assert!(fs::read_to_string(&copies[1]).expect("a copy").contains(KEY.1));
+    for copy in copies {
+        let mode = fs::metadata(&copy).expect("a copy").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{}", copy.display());
+    }
+    // Without a value of the secret, there is nothing to warn of.
+    let (_, stderr) = ended(&[ROOT], &["install", "cursor", "--file", path], 0);
+    assert!(!stderr.contains("other users"), "{stderr}");
+}
+
 #[test]
 fn the_file_of_a_project_gets_no_secret() {
     let folder = folder("project");

@@ -44,10 +44,24 @@ impl HomeFolder {
         fs::read_to_string(self.path(file)).unwrap_or_else(|why| panic!("{file}: {why}"))
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+    /// Returns a command of the program, whose environment does not move the files of clients.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = (self.program)();
-        command.current_dir(&self.folder).env("HOME", &self.folder).env_remove("XDG_CONFIG_HOME");
-        command.args(arguments).output().expect("the fixture starts")
+        command.current_dir(&self.folder).env("HOME", &self.folder).args(arguments);
+        for variable in [
+            "XDG_CONFIG_HOME",
+            "CLAUDE_CONFIG_DIR",
+            "CODEX_HOME",
+            "GEMINI_CLI_HOME",
+            "GOOSE_PATH_ROOT",
+        ] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the fixture starts")
     }
 
     /// Runs a command that succeeds. Returns its stdout.

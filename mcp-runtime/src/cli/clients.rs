@@ -1,14 +1,14 @@
 //! The commands `config`, `install` and `uninstall`, which set a client up for this server.
 
 use std::{
-    env, fs,
-    io::{self, Write as _},
+    env, fs, io,
     path::{Path, PathBuf},
 };
 
 use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_workbench::{
-    ClientApp, Home, Launch, Scope, ServerEntry, Variable, VariableValue, difference,
+    CargoProgram, CargoProgramError, ClientApp, Home, Launch, Replacement, Scope, ServerEntry,
+    Variable, VariableValue, difference,
 };
 use serde_json::json;
 
@@ -35,6 +35,8 @@ struct ClientWords {
     name: Option<String>,
     /// URL of a server that is reached over HTTP.
     url: Option<String>,
+    /// Whether the client starts the command `dev` with cargo.
+    is_dev: bool,
     /// Whether the change is only shown.
     is_preview: bool,
     /// Arguments of the server.
@@ -45,6 +47,10 @@ pub(super) const NAME: CommandOption =
     CommandOption::valued("--name", "NAME", "name of the entry, by default that of the server");
 pub(super) const URL: CommandOption =
     CommandOption::valued("--url", "URL", "URL of a running server, in place of this program");
+pub(super) const DEV: CommandOption = CommandOption::flag(
+    "--dev",
+    "lets the client start `dev` with cargo, in place of this program",
+);
 pub(super) const FILE: CommandOption =
     CommandOption::valued("--file", "FILE", "file in place of that of the client");
 pub(super) const PROJECT: CommandOption =
@@ -58,7 +64,7 @@ pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), Comman
     let entry = words.entry(&builder)?;
     let text = words.client.add(&entry, "").map_err(CommandError::failure)?;
     warn_of_debug_build(&words);
-    note_what_is_missing(&words, &entry, &text);
+    note_peculiarities(&words, &entry, &text);
     let file = words.file().ok();
     if words.is_json {
         let file = file.map(|file| file.display().to_string());
@@ -83,8 +89,9 @@ pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), Comma
     let new =
         new.map_err(|why| CommandError::failure(format_args!("{}: {why}", file.display())))?;
     warn_of_debug_build(&words);
-    note_what_is_missing(&words, &entry, &new);
-    change(&words, &entry.name, &file, old.as_deref(), &new)
+    note_peculiarities(&words, &entry, &new);
+    let secrets = entry.secrets(words.client);
+    change(&words, &entry.name, &file, old.as_deref(), &new, &secrets)
 }
 
 /// Removes the entry from the file of a client.
@@ -101,7 +108,7 @@ pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), Com
             file.display()
         )));
     };
-    change(&words, &name, &file, old.as_deref(), &new)
+    change(&words, &name, &file, old.as_deref(), &new, &[])
 }
 
 impl ClientWords {
@@ -117,6 +124,7 @@ impl ClientWords {
             file: options.take(&FILE).map(PathBuf::from),
             name: options.take(&NAME),
             url: options.take(&URL),
+            is_dev: options.has(&DEV),
             is_preview: options.has(&PRINT),
             args: rest,
         };
@@ -124,6 +132,16 @@ impl ClientWords {
             return Err(CommandError::usage(
                 "a client passes no arguments to a server that it reaches by `--url`".to_owned(),
             ));
+        }
+        if read.url.is_some() && read.is_dev {
+            return Err(CommandError::usage("give either `--url` or `--dev`".to_owned()));
+        }
+        // The server of such an entry would not find its package.
+        if read.args.first().is_some_and(|word| word == "dev") {
+            let client = read.client.name();
+            return Err(CommandError::usage(format!(
+                "`dev` needs cargo, which starts the server if you write `{command} {client} --dev`"
+            )));
         }
         Ok(read)
     }
@@ -154,7 +172,6 @@ impl ClientWords {
             Some(url) => Launch::Http { url: url.clone() },
             None => {
                 let EntryOptions { mut args, variables } = EntryOptions::of(builder)?;
-                args.extend(self.args.iter().cloned());
                 let name = self.name(builder);
                 let variables = variables.into_iter().map(|mut variable| {
                     // Teams commit the files of a project.
@@ -163,19 +180,35 @@ impl ClientWords {
                     }
                     variable
                 });
-                let env = variables.map(|variable| variable.of_server(&name));
-                Launch::Process { command: program()?, args, env: env.collect() }
+                let env = variables.map(|variable| variable.of_server(&name)).collect();
+                if self.is_dev {
+                    self.cargo_program()?.dev(args, &self.args, env)
+                } else {
+                    args.extend(self.args.iter().cloned());
+                    Launch::Process { command: program()?, args, env }
+                }
             }
         };
         Ok(ServerEntry { name: self.name(builder), launch })
+    }
+
+    /// Returns how cargo builds this program.
+    fn cargo_program(&self) -> Result<CargoProgram, CommandError> {
+        CargoProgram::of_environment(Path::new(&program()?), variable).map_err(|why| {
+            let (command, client) = (self.command, self.client.name());
+            CommandError::usage(match why {
+                CargoProgramError::NotStarted => format!(
+                    "`--dev` writes how cargo builds this program, but {why}: run `cargo run --features mcp-runtime/workbench -- {command} {client} --dev`"
+                ),
+                why => format!("`--dev` writes how cargo builds this program, but {why}"),
+            })
+        })
     }
 
     fn file(&self) -> Result<PathBuf, CommandError> {
         if let Some(file) = &self.file {
             return Ok(file.clone());
         }
-        let variable =
-            |name: &str| env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from);
         let home = Home::of_environment(variable).ok_or_else(|| {
             CommandError::failure("the environment has no home folder: name the file with `--file`")
         })?;
@@ -191,10 +224,20 @@ impl ClientWords {
     }
 }
 
+/// Returns the path in a variable, unless it is empty.
+fn variable(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
 fn unknown_client(given: &str) -> CommandError {
     let names = || ClientApp::ALL.iter().map(|client| client.name());
-    CommandError::usage(match nearest(given, names()) {
-        Some(near) => format!("unknown client `{given}`; did you mean `{near}`?"),
+    let meant: Vec<_> = ClientApp::meant_by(given).into_iter().map(ClientApp::name).collect();
+    let meant = match meant.is_empty() {
+        true => nearest(given, names()).map(str::to_owned),
+        false => Some(meant.join("` or `")),
+    };
+    CommandError::usage(match meant {
+        Some(meant) => format!("unknown client `{given}`; did you mean `{meant}`?"),
         None => {
             let names: Vec<_> = names().collect();
             format!("unknown client `{given}`; there are {}", names.join(", "))
@@ -234,8 +277,11 @@ fn placeholder(variable: &str) -> String {
     format!("<{variable}>")
 }
 
-/// Names the variables whose values are not in the new text of a file.
-fn note_what_is_missing(words: &ClientWords, entry: &ServerEntry, new: &str) {
+/// Says what the client makes of the entry, and names the variables whose values are not in the new text of a file.
+fn note_peculiarities(words: &ClientWords, entry: &ServerEntry, new: &str) {
+    for note in entry.notes(words.client) {
+        say(format_args!("note: {note}\n"));
+    }
     let Launch::Process { env, .. } = &entry.launch else { return };
     for Variable { name, value } in env {
         if !matches!(value, VariableValue::Asked { .. }) {
@@ -257,7 +303,7 @@ fn note_what_is_missing(words: &ClientWords, entry: &ServerEntry, new: &str) {
 
 /// Warns if clients would start a build that the next `cargo build` changes, and that is slow.
 fn warn_of_debug_build(words: &ClientWords) {
-    if cfg!(debug_assertions) && words.url.is_none() {
+    if cfg!(debug_assertions) && words.url.is_none() && !words.is_dev {
         say(format_args!(
             "warning: this is a debug build, and `cargo clean` removes it: for daily use run `cargo run --release --features mcp-runtime/workbench -- …`\n"
         ));
@@ -273,13 +319,15 @@ fn read(file: &Path) -> Result<Option<String>, CommandError> {
     }
 }
 
-/// Writes the new text of a file, and keeps the old one beside it. With `--print`, only shows the difference.
+/// Writes the new text of a file, and keeps the old one beside it. With `--print`, only shows the difference. `secrets` are the variables
+/// whose secret values are in the new text.
 fn change(
     words: &ClientWords,
     server: &str,
     file: &Path,
     old: Option<&str>,
     new: &str,
+    secrets: &[&str],
 ) -> Result<(), CommandError> {
     let difference = || difference(&file.display().to_string(), old.unwrap_or_default(), new);
     let described = |file: &Path, is_written: bool, kept: Option<PathBuf>| {
@@ -305,61 +353,27 @@ fn change(
         print(&format!("{} is up to date\n", file.display()));
         return Ok(());
     }
-    let (saved, kept) = write(file, old, new).map_err(|why| failed(file, &why))?;
+    let saved = Replacement::write(file, old, new).map_err(|why| failed(file, &why))?;
+    warn_of_readers(&saved, secrets);
     if words.is_json {
-        described(&saved, true, kept);
+        described(&saved.file, true, saved.copy);
         return Ok(());
     }
-    let kept = kept.map(|kept| format!(", and {} has its old text", kept.display()));
-    let kept = kept.unwrap_or_default();
-    print(&format!("{} is changed{kept}; restart {}\n", saved.display(), words.client.title()));
+    let copy = saved.copy.map(|copy| format!(", and {} has its old text", copy.display()));
+    let (file, copy) = (saved.file.display(), copy.unwrap_or_default());
+    print(&format!("{file} is changed{copy}; restart {}\n", words.client.title()));
     Ok(())
 }
 
-/// Replaces the text of a file at once, so that a client never reads a part of it. Returns the file that was written, which is the target of
-/// a link, and the copy of the old file.
-fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<(PathBuf, Option<PathBuf>)> {
-    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder)?;
+/// Warns if users of the machine can read the secrets in a file. A new file can be read by its owner only.
+fn warn_of_readers(saved: &Replacement, secrets: &[&str]) {
+    if let (true, [_, ..]) = (saved.is_open_to_others, secrets) {
+        let file = saved.file.display();
+        say(format_args!(
+            "warning: other users of this machine can read {file}, which has the value of `{}`: run `chmod 600 {file}`\n",
+            secrets.join("`, `"),
+        ));
     }
-    let file = match old {
-        Some(_) => fs::canonicalize(file)?,
-        None => file.to_owned(),
-    };
-    let beside = |ending: &str| {
-        let mut name = file.file_name().unwrap_or_default().to_owned();
-        name.push(ending);
-        file.with_file_name(name)
-    };
-    let kept = match old {
-        Some(_) => {
-            let backup = beside(".bak");
-            fs::copy(&file, &backup)?;
-            Some(backup)
-        }
-        None => None,
-    };
-    let part = beside(".new");
-    // What another run has left there may be a link, or readable for others.
-    match fs::remove_file(&part) {
-        Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
-        _ => {}
-    }
-    private_file(&part)?.write_all(new.as_bytes())?;
-    if old.is_some() {
-        fs::set_permissions(&part, fs::metadata(&file)?.permissions())?;
-    }
-    fs::rename(&part, &file)?;
-    Ok((file, kept))
-}
-
-/// Creates a file that only its owner can read, because the entry of a server may contain secrets.
-fn private_file(path: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 fn failed(file: &Path, why: &io::Error) -> CommandError {

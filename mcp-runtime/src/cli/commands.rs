@@ -58,7 +58,7 @@ pub(super) static COMMANDS: &[Command] = &[
         "prints the entry for the configuration of a client",
         clients::config,
     )
-    .options(&[clients::NAME, clients::URL])
+    .options(&[clients::NAME, clients::URL, clients::DEV])
     .rest("[-- ARGUMENTS]")
     .json(),
     #[cfg(feature = "workbench")]
@@ -68,7 +68,14 @@ pub(super) static COMMANDS: &[Command] = &[
         "adds this server to the configuration of a client",
         clients::install,
     )
-    .options(&[clients::NAME, clients::URL, clients::FILE, clients::PROJECT, clients::PRINT])
+    .options(&[
+        clients::NAME,
+        clients::URL,
+        clients::DEV,
+        clients::FILE,
+        clients::PROJECT,
+        clients::PRINT,
+    ])
     .rest("[-- ARGUMENTS]")
     .json(),
     #[cfg(feature = "workbench")]

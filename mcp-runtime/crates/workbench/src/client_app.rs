@@ -20,11 +20,27 @@ pub enum ClientApp {
     Goose,
     /// Zed.
     Zed,
-    /// Windsurf.
+    /// Windsurf, up to its renaming to Devin Desktop in June 2026, and the legacy agent Cascade of Devin Desktop.
     Windsurf,
+    /// Devin Desktop and Devin CLI.
+    Devin,
     /// Any other client whose file has the object `mcpServers`.
     Plain,
 }
+
+/// Names of the clients' commands and products that are not the beginning of a name.
+const ALIASES: [(&str, ClientApp); 7] = [
+    ("code", ClientApp::VsCode),
+    ("visual-studio-code", ClientApp::VsCode),
+    ("copilot", ClientApp::VsCode),
+    ("github-copilot", ClientApp::VsCode),
+    ("openai-codex", ClientApp::CodexCli),
+    ("codeium", ClientApp::Windsurf),
+    ("cascade", ClientApp::Windsurf),
+];
+
+/// Minimum length of the beginning of a name, in letters.
+const SHORTEST_PREFIX: usize = 2;
 
 /// Form of a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +53,7 @@ pub(crate) enum FileForm {
 
 impl ClientApp {
     /// All clients, in the order in which a list of them is shown.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ClaudeCode,
         Self::ClaudeDesktop,
         Self::VsCode,
@@ -47,6 +63,7 @@ impl ClientApp {
         Self::Goose,
         Self::Zed,
         Self::Windsurf,
+        Self::Devin,
         Self::Plain,
     ];
 
@@ -62,6 +79,7 @@ impl ClientApp {
             Self::Goose => "goose",
             Self::Zed => "zed",
             Self::Windsurf => "windsurf",
+            Self::Devin => "devin",
             Self::Plain => "plain",
         }
     }
@@ -78,6 +96,7 @@ impl ClientApp {
             Self::Goose => "Goose",
             Self::Zed => "Zed",
             Self::Windsurf => "Windsurf",
+            Self::Devin => "Devin",
             Self::Plain => "the client",
         }
     }
@@ -92,6 +111,23 @@ impl ClientApp {
         Self::ALL.into_iter().find(|client| client.name() == name)
     }
 
+    /// Returns the clients that a user may mean with a name that is none of theirs: another usual name such as `code`, or the beginning of a name
+    /// such as `codex`. There are several for `claude`, and none if too many fit.
+    pub fn meant_by(name: &str) -> Vec<Self> {
+        let plain = |name: &str| name.to_lowercase().replace(['-', '_', ' '], "");
+        let given = plain(name);
+        let alias = ALIASES.iter().find(|(alias, _)| plain(alias) == given);
+        if let Some((_, client)) = alias {
+            return vec![*client];
+        }
+        let fits = |client: &Self| {
+            let name = plain(client.name());
+            given.len() >= SHORTEST_PREFIX && (name.starts_with(&given) || given.starts_with(&name))
+        };
+        let clients: Vec<_> = Self::ALL.into_iter().filter(fits).collect();
+        if clients.len() > 2 { Vec::new() } else { clients }
+    }
+
     /// Returns the key of the object that lists the servers.
     pub(crate) fn list(self) -> &'static str {
         match self {
@@ -101,6 +137,18 @@ impl ClientApp {
             Self::Goose => "extensions",
             _ => "mcpServers",
         }
+    }
+
+    /// Returns the key of a server with this name in the list. Goose writes the entry again under a key without spaces and without
+    /// capital letters when its user switches the server on or off.
+    pub(crate) fn key(self, name: &str) -> String {
+        if self != Self::Goose {
+            return name.to_owned();
+        }
+        let letters = name.chars().filter(|letter| !letter.is_whitespace());
+        let is_kept = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+        let key = letters.map(|letter| if is_kept(letter) { letter } else { '_' });
+        key.collect::<String>().to_lowercase()
     }
 
     pub(crate) fn form(self) -> FileForm {

@@ -134,8 +134,8 @@ impl ServerEntry {
     /// reach a server in this way.
     pub(crate) fn members(&self, client: ClientApp) -> Option<Members> {
         use ClientApp::{
-            ClaudeCode, ClaudeDesktop, CodexCli, Cursor, GeminiCli, Goose, Plain, VsCode, Windsurf,
-            Zed,
+            ClaudeCode, ClaudeDesktop, CodexCli, Cursor, Devin, GeminiCli, Goose, Plain, VsCode,
+            Windsurf, Zed,
         };
 
         let text = |key, text: &str| (key, Member::Text(text.to_owned()));
@@ -168,7 +168,8 @@ impl ServerEntry {
                     GeminiCli => "httpUrl",
                     Windsurf => "serverUrl",
                     Goose => "uri",
-                    ClaudeCode | ClaudeDesktop | CodexCli | Cursor | Plain | VsCode | Zed => "url",
+                    ClaudeCode | ClaudeDesktop | CodexCli | Cursor | Devin | Plain | VsCode
+                    | Zed => "url",
                 };
                 members.push(text(key, url));
             }
@@ -194,13 +195,27 @@ impl ServerEntry {
     }
 }
 
+impl ServerEntry {
+    /// Returns the names of the variables whose secret values the file of a client contains.
+    pub fn secrets(&self, client: ClientApp) -> Vec<&str> {
+        let Launch::Process { env, .. } = &self.launch else { return Vec::new() };
+        let is_in_file = |variable: &&Variable| {
+            let VariableValue::Asked { is_secret, is_placeholder, .. } = &variable.value else {
+                return false;
+            };
+            *is_secret && !*is_placeholder && !client.asks()
+        };
+        env.iter().filter(is_in_file).map(|variable| &*variable.name).collect()
+    }
+}
+
 impl Variable {
     fn written(&self, client: ClientApp) -> EntryVariable {
         let (text, is_placeholder) = match &self.value {
-            VariableValue::Text(text) => (text.clone(), false),
+            VariableValue::Text(text) => (client.escaped(text), false),
             VariableValue::Asked { id, .. } if client.asks() => (format!("${{input:{id}}}"), false),
             VariableValue::Asked { otherwise, is_placeholder, .. } => {
-                (otherwise.clone(), *is_placeholder)
+                (client.escaped(otherwise), *is_placeholder)
             }
         };
         EntryVariable { name: self.name.clone(), text, is_placeholder }

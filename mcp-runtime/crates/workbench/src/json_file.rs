@@ -2,7 +2,7 @@
 
 use jsonc_parser::{
     ParseOptions,
-    cst::{CstInputValue, CstNode, CstRootNode},
+    cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode},
 };
 
 use crate::entry::{EditError, EntryVariable, Member, Members, Question, outdated};
@@ -15,6 +15,9 @@ pub(crate) fn add(
 ) -> Result<String, EditError> {
     let root = parse(if text.trim().is_empty() { "{\n}\n" } else { text })?;
     let file = root.object_value_or_create().ok_or(EditError::NoList(""))?;
+    if let Some(empty) = null(&file, list) {
+        empty.set_value(CstInputValue::Object(Vec::new()));
+    }
     let servers = file.object_value_or_create(list).ok_or(EditError::NoList(list))?;
     let Some(old) = servers.object_value(name) else {
         let entry = members.into_iter().map(|(key, member)| (key.to_owned(), input(member)));
@@ -59,8 +62,13 @@ pub(crate) fn remove(
         return Ok(None);
     }
     let root = parse(text)?;
+    if root.value().is_none() {
+        return Ok(None);
+    }
     let file = root.object_value().ok_or(EditError::NoList(""))?;
-    let Some(servers) = file.get(list) else { return Ok(None) };
+    let Some(servers) = file.get(list).filter(|_| null(&file, list).is_none()) else {
+        return Ok(None);
+    };
     let servers = servers.object_value().ok_or(EditError::NoList(list))?;
     let Some(entry) = servers.get(name) else { return Ok(None) };
     entry.remove();
@@ -70,6 +78,12 @@ pub(crate) fn remove(
 fn parse(text: &str) -> Result<CstRootNode, EditError> {
     let parsed = CstRootNode::parse(text, &ParseOptions::default());
     parsed.map_err(|why| EditError::Invalid(why.to_string()))
+}
+
+/// Returns the property if its value is `null`, which clients read like a property that is missing.
+fn null(file: &CstObject, key: &str) -> Option<CstObjectProp> {
+    file.get(key)
+        .filter(|property| property.value().is_some_and(|value| value.as_null_keyword().is_some()))
 }
 
 fn input(member: Member) -> CstInputValue {
@@ -95,6 +109,9 @@ pub(crate) fn add_questions(text: String, questions: &[Question<'_>]) -> Result<
     }
     let root = parse(&text)?;
     let file = root.object_value_or_create().ok_or(EditError::NoList(""))?;
+    if let Some(empty) = null(&file, INPUTS) {
+        empty.set_value(CstInputValue::Array(Vec::new()));
+    }
     let inputs = file.array_value_or_create(INPUTS).ok_or(EditError::NoList(INPUTS))?;
     for question in questions {
         if inputs.elements().iter().any(|old| id_of(old).as_deref() == Some(question.id)) {

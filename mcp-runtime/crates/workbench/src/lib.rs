@@ -12,8 +12,9 @@
 
 // Recorded sessions have the form of `transcript`. `redaction` removes secrets from them, and `comparison` compares them with new ones.
 //
-// Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` contains the facts about a server. `edit`
-// changes a file of one of the three forms.
+// Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` contains the facts about a server. The entry of
+// a server under development starts a `cargo_program`. `note` tells the user what a client makes of an entry. `edit` changes a file of one of
+// the three forms, and `replacement` writes it.
 //
 // Publication: `setting` describes a value that clients ask their users for. `mcpb` writes a `bundle`, and `server_json` writes an entry of
 // the registry under a `registry_name`.
@@ -22,16 +23,19 @@
 // shells complete the command line.
 
 mod bundle;
+mod cargo_program;
 mod client_app;
 mod comparison;
 mod edit;
 mod entry;
 mod json_file;
 mod mcpb;
+mod note;
 mod painted;
 mod place;
 mod redaction;
 mod registry_name;
+mod replacement;
 mod screen;
 mod server_json;
 mod setting;
@@ -42,15 +46,17 @@ mod transcript;
 mod yaml_file;
 
 pub use bundle::{Bundle, BundleIcon, BundlePlatform, BundledPrompt, BundledTool};
+pub use cargo_program::{CargoProgram, CargoProgramError};
 pub use client_app::ClientApp;
 pub use comparison::{Comparison, Difference};
 pub use edit::difference;
 pub use entry::{EditError, Launch, ServerEntry, Variable, VariableValue};
 pub use mcpb::ArchiveError;
 pub use painted::{ListedItem, bar};
-pub use place::{Home, Scope};
+pub use place::{Home, Scope, System};
 pub use redaction::{REMOVED, Redaction};
 pub use registry_name::{ReadmeProblem, RegistryName, RegistryNameError};
+pub use replacement::Replacement;
 pub use screen::{Screen, columns, cut};
 pub use server_json::{
     EntryProblem, RegistryEntry, RegistryIcon, RegistryTarget, SourceRepository,

@@ -1,6 +1,6 @@
 //! The form of each client, and what stays in a file.
 
-use crate::{ClientApp, EditError, Home, Launch, Scope, ServerEntry, Variable, VariableValue};
+use crate::{ClientApp, EditError, Launch, ServerEntry, Variable, VariableValue};
 
 fn process() -> ServerEntry {
     let launch = Launch::Process {
@@ -40,9 +40,12 @@ fn http() -> ServerEntry {
 }
 
 /// Forms of the entries. Sources, all read on 2026-11-27: the pages about MCP servers in the documentation of Claude Code
-/// (code.claude.com), of VS Code (code.visualstudio.com/docs/agents/reference/mcp-configuration), Gemini CLI
+/// (code.claude.com), VS Code (code.visualstudio.com/docs/agents/reference/mcp-configuration), Gemini CLI
 /// (geminicli.com/docs/tools/mcp-server), Codex CLI (developers.openai.com/codex/mcp), Goose (documentation/docs/guides/config-files.md of
-/// aaif-goose/goose), Zed (zed.dev/docs/ai/mcp) and Windsurf (docs.windsurf.com/windsurf/cascade/mcp).
+/// aaif-goose/goose), Zed (zed.dev/docs/ai/mcp) and Windsurf (docs.windsurf.com/windsurf/cascade/mcp). Devin: docs.sevalla.com/ai-agents/
+/// windsurf and vaadin.com/docs/latest/building-apps/agentic-development/mcp/supported-tools/devin-desktop. Cursor: userjot.com/docs/mcp-cursor and
+/// docs/configuring-cursor.md of confluentinc/mcp-confluent, which refer to cursor.com/docs/mcp. Claude Desktop: anthropics/claude-code#26073, and
+/// the example at gofastmcp.com/integrations/mcp-json-configuration.
 #[test]
 fn each_client_has_its_own_form() {
     let stdio = r#""command": "/opt/notes", "args": ["--root=/data"]"#;
@@ -64,6 +67,7 @@ fn each_client_has_its_own_form() {
         (ClientApp::GeminiCli, "mcpServers", stdio.to_owned(), format!(r#""httpUrl": "{url}""#)),
         (ClientApp::Zed, "context_servers", stdio.to_owned(), format!(r#""url": "{url}""#)),
         (ClientApp::Windsurf, "mcpServers", stdio.to_owned(), format!(r#""serverUrl": "{url}""#)),
+        (ClientApp::Devin, "mcpServers", stdio.to_owned(), format!(r#""url": "{url}""#)),
         (
             ClientApp::Plain,
             "mcpServers",
@@ -114,6 +118,7 @@ fn variables_are_in_the_entry_or_the_client_asks_for_them() {
         ClientApp::GeminiCli,
         ClientApp::Zed,
         ClientApp::Windsurf,
+        ClientApp::Devin,
         ClientApp::Plain,
     ] {
         let text = client.add(&configured(), "").unwrap();
@@ -173,6 +178,39 @@ fn a_placeholder_never_replaces_a_value_and_other_variables_stay() {
         assert!(!once.contains("old") && !once.contains("<NOTES_ROOT>"), "{client:?}:\n{once}");
         assert_eq!(client.add(&configured(), &once).unwrap(), once, "{client:?}");
     }
+}
+
+#[test]
+fn other_names_of_clients_and_their_beginnings_are_understood() {
+    for (given, meant) in [
+        ("codex", &[ClientApp::CodexCli][..]),
+        ("gemini", &[ClientApp::GeminiCli]),
+        ("Gemini CLI", &[ClientApp::GeminiCli]),
+        ("claude", &[ClientApp::ClaudeCode, ClientApp::ClaudeDesktop]),
+        ("claude_code", &[ClientApp::ClaudeCode]),
+        ("code", &[ClientApp::VsCode]),
+        ("vs-code", &[ClientApp::VsCode]),
+        ("Visual Studio Code", &[ClientApp::VsCode]),
+        ("devin-desktop", &[ClientApp::Devin]),
+        ("c", &[]),
+        ("emacs", &[]),
+        ("", &[]),
+    ] {
+        assert_eq!(ClientApp::meant_by(given), meant, "{given}");
+    }
+}
+
+/// Source: `name_to_key` in crates/goose/src/config/extensions.rs of block/goose, read on 2026-11-27.
+#[test]
+fn goose_gets_the_key_that_it_writes_itself() {
+    let entry = ServerEntry { name: "My Notes: new_2-ä".to_owned(), ..process() };
+    let text = ClientApp::Goose.add(&entry, "").unwrap();
+    assert!(text.starts_with("extensions:\n  mynotes_new_2-_:\n"), "{text}");
+    assert!(text.contains("    name: \"My Notes: new_2-ä\"\n"), "{text}");
+    let removed = ClientApp::Goose.remove(&entry.name, &text).unwrap().expect("the server");
+    assert!(!removed.contains("notes"), "{removed}");
+    let text = ClientApp::Cursor.add(&entry, "").unwrap();
+    assert!(text.contains(r#""My Notes: new_2-ä": {"#), "{text}");
 }
 
 /// Files with comments and servers of others.
@@ -235,6 +273,63 @@ fn a_file_is_the_same_after_a_server_was_added_and_removed() {
     }
 }
 
+/// Windows editors write CRLF, and some of them a byte order mark.
+#[test]
+fn a_file_keeps_its_line_ends_and_its_byte_order_mark() {
+    for (client, before) in
+        [(ClientApp::Cursor, JSON), (ClientApp::CodexCli, TOML), (ClientApp::Goose, YAML)]
+    {
+        let windows = before.replace('\n', "\r\n");
+        let mixed = before.replacen('\n', "\r\n", 4);
+        for before in
+            [windows.clone(), format!("\u{feff}{windows}"), format!("\u{feff}{before}"), mixed]
+        {
+            let added = client.add(&configured(), &before).unwrap();
+            let old: Vec<_> = before.split_inclusive('\n').collect();
+            let kept = added.split_inclusive('\n').filter(|line| old.contains(line)).count();
+            assert!(kept + 1 >= old.len(), "{client:?} has lost a line of {before:?}:\n{added:?}");
+            let removed = client.remove("notes", &added).unwrap().expect("the server");
+            assert_eq!(removed, before, "{client:?}");
+        }
+        let added = client.add(&configured(), &windows).unwrap();
+        assert_eq!(added.matches('\n').count(), added.matches("\r\n").count(), "{added:?}");
+    }
+}
+
+#[test]
+fn an_empty_list_and_a_file_of_comments_take_a_server() {
+    for (client, before, kept) in [
+        (ClientApp::Cursor, "{\n  \"mcpServers\": null,\n  \"last\": 1\n}\n", "\"last\": 1"),
+        (ClientApp::Cursor, "// mine\n", "// mine\n"),
+        (ClientApp::Cursor, "\u{feff}{}\r\n", "\u{feff}{"),
+        (ClientApp::Cursor, "\u{feff}", "\u{feff}"),
+        (ClientApp::Cursor, r#"{"mcpServers": {"notes": null}}"#, ""),
+        (ClientApp::VsCode, "{\n  \"inputs\": null,\n  \"servers\": null\n}\n", ""),
+        (ClientApp::CodexCli, "# mine\n", "# mine\n"),
+        (ClientApp::CodexCli, "[mcp_servers]\n", "[mcp_servers]\n"),
+        (ClientApp::Goose, "extensions:\n", ""),
+        (ClientApp::Goose, "a: 1\nextensions: # mine\nlast: 2\n", "last: 2\n"),
+        (ClientApp::Goose, "extensions: null\nlast: 2\n", "last: 2\n"),
+        (ClientApp::Goose, "extensions: ~\n", ""),
+        (ClientApp::Goose, "extensions: {}\n", ""),
+        (ClientApp::Goose, "# mine\n\n# all of it", "# mine\n\n# all of it\n"),
+        (ClientApp::Goose, "---\n# mine\n", "---\n# mine\n"),
+        (ClientApp::Goose, "---\nextensions:\n", "---\n"),
+        (ClientApp::Goose, "{}\n", ""),
+        (ClientApp::Goose, "extensions:\n  notes:\n", ""),
+    ] {
+        let added = client.add(&configured(), before);
+        let added = added.unwrap_or_else(|why| panic!("{client:?}: {before:?}: {why}"));
+        assert!(added.contains("/opt/notes") && added.contains(kept), "{client:?}:\n{added}");
+        assert_eq!(client.add(&configured(), &added).unwrap(), added, "{client:?}");
+        if !before.contains("notes") {
+            assert_eq!(client.remove("notes", before).unwrap(), None, "{client:?}: {before:?}");
+        }
+        let removed = client.remove("notes", &added).unwrap().expect("the server");
+        assert!(!removed.contains("notes") && removed.contains(kept), "{client:?}:\n{removed}");
+    }
+}
+
 #[test]
 fn an_entry_that_is_replaced_keeps_what_the_user_has_added() {
     for (client, before, kept) in [
@@ -293,27 +388,5 @@ fn names_and_paths_with_unusual_characters_are_quoted() {
         let once = client.add(&entry, "").unwrap();
         assert_eq!(client.add(&entry, &once).unwrap(), once, "{client:?}");
         assert!(client.remove(&entry.name, &once).unwrap().is_some(), "{client:?}:\n{once}");
-    }
-}
-
-#[test]
-fn a_client_has_files_for_a_user_and_for_a_project() {
-    let home = Home {
-        folder: "/home/ada".into(),
-        settings: "/home/ada/.config".into(),
-        is_windows: false,
-    };
-    let path = |client: ClientApp, scope| {
-        client.file(scope, &home).map(|path| path.display().to_string().replace('\\', "/"))
-    };
-    let user = |client| path(client, Scope::User);
-    assert_eq!(user(ClientApp::ClaudeCode).as_deref(), Some("/home/ada/.claude.json"));
-    assert_eq!(user(ClientApp::VsCode).as_deref(), Some("/home/ada/.config/Code/User/mcp.json"));
-    assert_eq!(user(ClientApp::Plain), None);
-    assert_eq!(path(ClientApp::ClaudeCode, Scope::Project).as_deref(), Some(".mcp.json"));
-    assert_eq!(path(ClientApp::ClaudeDesktop, Scope::Project), None);
-    for client in ClientApp::ALL {
-        assert_eq!(ClientApp::named(client.name()), Some(client));
-        assert_eq!(user(client).is_some(), client != ClientApp::Plain, "{client:?}");
     }
 }

@@ -16,14 +16,15 @@ pub(crate) fn add(
     let entry = mapping(&entry, "")?;
     let own = parse(&format!("{}: {{}}\n", quoted(name)))?;
     mapping(&own, "")?.set(name, &entry);
-    if text.trim().is_empty() {
+    if has_no_content(text) {
         let file = parse(&format!("{list}: {{}}\n"))?;
         mapping(&file, "")?.set(list, mapping(&own, "")?);
-        return Ok(file.to_string());
+        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        return Ok(format!("{text}{end}{file}"));
     }
     let file = parse(text)?;
     let root = mapping(&file, "")?;
-    if root.get(list).is_none() {
+    if is_missing(&root, list) {
         root.set(list, mapping(&own, "")?);
         return Ok(file.to_string());
     }
@@ -59,16 +60,29 @@ pub(crate) fn remove(
     list: &'static str,
     name: &str,
 ) -> Result<Option<String>, EditError> {
-    if text.trim().is_empty() {
+    if has_no_content(text) {
         return Ok(None);
     }
     let file = parse(text)?;
     let root = mapping(&file, "")?;
-    if root.get(list).is_none() {
+    if is_missing(&root, list) {
         return Ok(None);
     }
     let servers = root.get_mapping(list).ok_or(EditError::NoList(list))?;
     Ok(servers.remove(name).map(|_| file.to_string()))
+}
+
+/// Whether a text has neither keys nor values, but at most comments and the beginning of a document.
+fn has_no_content(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.all(|line| line.starts_with('#') || line == "---")
+}
+
+/// Whether a key is missing or has no value.
+fn is_missing(root: &Mapping, key: &str) -> bool {
+    root.get(key).is_none_or(|value| {
+        value.as_scalar().is_some_and(|scalar| ["", "~", "null"].contains(&&*scalar.as_string()))
+    })
 }
 
 fn parse(text: &str) -> Result<Document, EditError> {

@@ -1,0 +1,102 @@
+//! What the user of a client has to know about an entry.
+
+use crate::{
+    client_app::ClientApp,
+    entry::{Launch, ServerEntry, Variable, VariableValue},
+};
+
+impl ServerEntry {
+    /// Returns notes for the user about this entry in the file of a client, a sentence each. They contain no values of variables.
+    pub fn notes(&self, client: ClientApp) -> Vec<String> {
+        let mut notes = Vec::new();
+        let title = client.title();
+        for place in self.expanded(client) {
+            notes.push(match client {
+                ClientApp::GeminiCli => format!(
+                    "{title} replaces `$NAME` and `${{NAME}}` in {place} if its environment has the variable NAME: check that it has not"
+                ),
+                _ => format!(
+                    "{title} replaces `${{…}}` in {place}, and has no way to write it as text: use a value without it"
+                ),
+            });
+        }
+        match client {
+            ClientApp::GeminiCli if self.name.contains('_') => notes.push(format!(
+                "the rules of {title} for tools need a name of the server without `_`: use `--name {}`",
+                self.name.replace('_', "-")
+            )),
+            ClientApp::VsCode if !self.questions(client).is_empty() => notes.push(
+                "VS Code does not pass servers that ask for values on to the Copilot agent: that agent reads `mcpServers` in `~/.copilot/mcp-config.json`, which `plain` writes with `--file`".to_owned(),
+            ),
+            ClientApp::Windsurf => notes.push(
+                "Windsurf is called Devin since June 2026: its new versions read the file of the client `devin`".to_owned(),
+            ),
+            _ => {}
+        }
+        notes
+    }
+
+    /// Returns descriptions of the texts of the entry in which the client replaces a part by a value of its own.
+    fn expanded(&self, client: ClientApp) -> Vec<String> {
+        match &self.launch {
+            Launch::Http { url } if client.expands(url) => vec!["the URL".to_owned()],
+            Launch::Http { .. } => Vec::new(),
+            Launch::Process { command, args, env } => {
+                let command = client.expands(command).then(|| "the path of the program".to_owned());
+                let args = args.iter().filter(|arg| client.expands(arg));
+                let env = env.iter().filter(|variable| client.expands(variable.literal(client)));
+                let command =
+                    command.into_iter().chain(args.map(|arg| format!("the argument `{arg}`")));
+                command
+                    .chain(env.map(|variable| format!("the value of `{}`", variable.name)))
+                    .collect()
+            }
+        }
+    }
+}
+
+impl Variable {
+    /// Returns the text that the client has to take literally. It is empty if the client asks for the value.
+    fn literal(&self, client: ClientApp) -> &str {
+        match &self.value {
+            VariableValue::Text(text) => text,
+            VariableValue::Asked { .. } if client.asks() => "",
+            VariableValue::Asked { otherwise, .. } => otherwise,
+        }
+    }
+}
+
+impl ClientApp {
+    /// Whether the client may replace a part of this text.
+    fn expands(self, text: &str) -> bool {
+        let mut after_dollars = text.split('$').skip(1);
+        let is_braced = |rest: &str| rest.starts_with('{') && rest.contains('}');
+        match self {
+            Self::ClaudeCode | Self::Cursor | Self::VsCode | Self::Windsurf => {
+                after_dollars.any(is_braced)
+            }
+            Self::GeminiCli => after_dollars.any(|rest| {
+                let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+                is_braced(rest) || rest.starts_with(is_name)
+            }),
+            Self::ClaudeDesktop
+            | Self::CodexCli
+            | Self::Devin
+            | Self::Goose
+            | Self::Zed
+            | Self::Plain => false,
+        }
+    }
+
+    /// Returns the value of a variable as the file of the client has it. Gemini CLI expands each value like a line of a `.env` file, in
+    /// which `\$` is a dollar sign.
+    pub(crate) fn escaped(self, value: &str) -> String {
+        match self {
+            Self::GeminiCli => value.replace('$', "\\$"),
+            _ => value.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
