@@ -12,7 +12,10 @@ export default async function (context) {
     const view = frame.contentFrame();
     // Evaluates an expression in the window of the view.
     const inView = async (expression) => (await (await frame.elementHandle()).contentFrame()).evaluate(expression);
+    const bodies = [];
+    page.on('request', (request) => bodies.push(request.postData() ?? ''));
     for (const revision of ['2026-07-28', '2025-11-25']) {
+        bodies.length = 0;
         await open(`/tool/lamp?revision=${revision}&args={"lamp":"hall"}`);
         await run();
         await view.getByText('Input: {"lamp":"hall"}').waitFor();
@@ -20,6 +23,9 @@ export default async function (context) {
         await view.getByText('Result: {"name":"hall","is_on":true,"serial":9007199254740992}').waitFor();
         await result.getByText('9007199254740993', { exact: true }).waitFor();
         await section.getByText('connects to http://localhost:*').waitFor();
+        // The page tells the server that it shows views: with each request, or once.
+        const declaring = bodies.filter((body) => /"extensions":{[^}]*"io.modelcontextprotocol\/ui":{"mimeTypes":\["text\/html;profile=mcp-app"\]/.test(body));
+        assert.ok(declaring.some((body) => body.includes(revision === '2026-07-28' ? '"tools/call"' : '"initialize"')), bodies.join('\n'));
         const { protocolVersion, hostContext, hostCapabilities } = await inView('initialized');
         assert.equal(protocolVersion, '2026-01-26');
         assert.equal(hostContext.toolInfo.tool.name, 'lamp');
