@@ -152,6 +152,29 @@ fn the_page_loads_nothing_from_other_hosts_and_its_policy_holds() {
 }
 
 #[test]
+fn the_view_of_a_tool_is_shown_and_talks_to_the_page() {
+    fixture("views");
+}
+
+#[test]
+fn a_view_reaches_only_the_hosts_that_it_declares_and_nothing_of_the_page() {
+    fixture("view_sandbox");
+}
+
+#[test]
+fn a_view_may_use_the_official_library() {
+    let program = Path::new(env!("CARGO_BIN_EXE_playground-fixture"));
+    let node = match installed() {
+        Ok(node) => node,
+        Err(missing) => return missing.skip(),
+    };
+    let bundler = Path::new(env!("CARGO_MANIFEST_DIR")).join("playground/library_view.mjs");
+    let view = node.folder.join("library_view.html");
+    output_of(node.run(bundler).arg(&node.folder).arg(&view)).expect("the view is bundled");
+    with_environment(program, "view_library", &[("FIXTURE_VIEW", view)]);
+}
+
+#[test]
 fn the_user_logs_in_before_anything_of_the_server_is_shown() {
     let passwords = PASSWORDS.map(|(user, password)| {
         (if user == "ada" { "NOTES_ADA" } else { "NOTES_BOB" }, password.into())

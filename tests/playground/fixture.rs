@@ -253,6 +253,100 @@ async fn confirm_amount(
     Ok(format!("{} of {proposal}", payment.amount))
 }
 
+/// HTML of the view of `lamp`.
+const VIEW: &str = include_str!("view.html");
+
+#[data]
+struct Lamp {
+    name: String,
+    is_on: bool,
+    /// Number above 2^53
+    serial: u64,
+}
+
+fn lamp_of(name: &str) -> Lamp {
+    Lamp { name: name.to_owned(), is_on: true, serial: 9_007_199_254_740_993 }
+}
+
+/// Shows a lamp.
+#[tool(read_only, meta("ui" = json!({ "resourceUri": "ui://fixture/lamp" })))]
+fn lamp(lamp: &str) -> Json<Lamp> {
+    Json(lamp_of(lamp))
+}
+
+/// Shows a lamp, with the deprecated key, and in a view with careless settings.
+#[tool(read_only, meta("ui/resourceUri" = "ui://fixture/careless"))]
+fn careless_lamp(lamp: &str) -> Json<Lamp> {
+    Json(lamp_of(lamp))
+}
+
+/// Has a view that never hears of a result.
+#[tool(read_only, meta("ui" = json!({ "resourceUri": "ui://fixture/lamp" })))]
+async fn broken_lamp() -> &'static str {
+    pending::<()>().await;
+    "never"
+}
+
+/// Names a view that is no view.
+#[tool(read_only, meta("ui" = json!({ "resourceUri": "ui://fixture/text" })))]
+fn text_lamp() -> &'static str {
+    "on"
+}
+
+/// Returns the state of a lamp for its view.
+#[tool(read_only, meta("ui" = json!({ "resourceUri": "ui://fixture/lamp", "visibility": ["app"] })))]
+fn lamp_state(lamp: &str) -> Json<Lamp> {
+    Json(lamp_of(lamp))
+}
+
+/// Forgets a lamp.
+#[tool(meta("ui" = json!({ "visibility": ["model"] })))]
+fn forget_lamp() -> &'static str {
+    "forgotten"
+}
+
+/// The view of a lamp. It may connect to each port of `localhost`, and to no other host.
+#[resource(
+    "ui://fixture/lamp",
+    mime_type = "text/html;profile=mcp-app",
+    meta("ui" = json!({ "csp": { "connectDomains": ["http://localhost:*"], "resourceDomains": ["http://localhost:*"] } }))
+)]
+fn lamp_view() -> &'static str {
+    VIEW
+}
+
+/// The same view with sources that are none, and without a border.
+#[resource(
+    "ui://fixture/careless",
+    mime_type = "text/html;profile=mcp-app",
+    meta("ui" = json!({
+        "csp": { "connectDomains": ["http://localhost:*; script-src *", "*"], "frameDomains": ["http://localhost:*"] },
+        "prefersBorder": false,
+    }))
+)]
+fn careless_view() -> &'static str {
+    VIEW
+}
+
+/// Shows a lamp in a view that uses the official library.
+#[tool(read_only, meta("ui" = json!({ "resourceUri": "ui://fixture/library" })))]
+fn library_lamp(lamp: &str) -> Json<Lamp> {
+    Json(lamp_of(lamp))
+}
+
+/// The file that the variable `FIXTURE_VIEW` names.
+#[resource("ui://fixture/library", mime_type = "text/html;profile=mcp-app")]
+fn library_view() -> Result<String> {
+    let file = std::env::var("FIXTURE_VIEW").map_err(Error::from)?;
+    Ok(std::fs::read_to_string(file)?)
+}
+
+/// A text.
+#[resource("ui://fixture/text", mime_type = "text/plain")]
+fn text_view() -> &'static str {
+    "on"
+}
+
 fn main() -> mcp_runtime::Exit {
     // The full schemas have formats and nullable members.
     let server =

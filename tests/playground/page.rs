@@ -60,6 +60,44 @@ fn the_page_has_a_strict_policy_and_a_tag() {
 }
 
 #[test]
+fn the_document_of_a_view_has_the_policy_that_its_address_declares() {
+    let server = server(&["--playground", "--path", "/api/mcp"]);
+    let path = "/api/playground-view?connect=https://a.example&resource=https://*.b.example:*&base=c.example";
+    let response = ask(&server.url, "GET", path, "");
+    let (head, body) = response.split_once("\r\n\r\n").expect("a head and a body");
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    let lower = head.to_lowercase();
+    for part in [
+        "content-type: text/html; charset=utf-8",
+        "x-content-type-options: nosniff",
+        "x-frame-options: sameorigin",
+        "referrer-policy: no-referrer",
+        "cache-control: no-store",
+        "content-security-policy: default-src 'none'; script-src 'unsafe-inline' https://*.b.example:*; ",
+        "; connect-src https://a.example; frame-src 'none'; object-src 'none'; base-uri c.example; ",
+        "; frame-ancestors 'self'; sandbox allow-scripts\r\n",
+    ] {
+        assert!(format!("{lower}\r\n").contains(part), "{part}: {head}");
+    }
+    assert!(!lower.contains("access-control-allow-origin"), "{head}");
+    assert!(body.contains("playgroundView") && !body.contains("a.example"), "{body}");
+    for wrong in
+        ["connect='unsafe-eval'", "connect=*", "connect=a.example;script-src", "x=a.example"]
+    {
+        let refused = ask(&server.url, "GET", &format!("/api/playground-view?{wrong}"), "");
+        assert!(refused.starts_with("HTTP/1.1 400 "), "{wrong}: {refused}");
+        assert!(!refused.to_lowercase().contains("content-security-policy"), "{refused}");
+    }
+    let rebound = ask(&server.url, "GET", "/api/playground-view", "Host: evil.example\r\n");
+    assert!(rebound.starts_with("HTTP/1.1 403 "), "{rebound}");
+    let posted = ask(&server.url, "POST", "/api/playground-view", "Content-Length: 0\r\n");
+    assert!(posted.starts_with("HTTP/1.1 405 "), "{posted}");
+    let without = self::server(&[]);
+    let missing = ask(&without.url, "GET", "/playground-view", "");
+    assert!(missing.starts_with("HTTP/1.1 404 "), "{missing}");
+}
+
+#[test]
 fn the_page_is_served_only_to_hosts_that_the_server_accepts() {
     let server = server(&["--playground"]);
     let rebound = ask(&server.url, "GET", "/playground", "Host: evil.example\r\n");

@@ -22,10 +22,16 @@ import { Login, LoginFailed, returned } from './login.ts';
 import { Questions, type QuestionMethod } from './questions.ts';
 import { MODERN, type Choice } from './revision.ts';
 import { Store } from './store.ts';
+import { UI, VIEW_TYPE } from './view/tool_ui.ts';
 import { Wire, type Message } from './wire.ts';
 
-const INFO: Implementation = { name: 'mcp-runtime-playground', title: 'Playground', version: '1' };
-const CAPABILITIES: ClientCapabilities = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } };
+export const INFO: Implementation = { name: 'mcp-runtime-playground', title: 'Playground', version: '1' };
+const CAPABILITIES: ClientCapabilities = {
+    elicitation: { form: {}, url: {} },
+    sampling: {},
+    roots: { listChanged: true },
+    extensions: { [UI]: { mimeTypes: [VIEW_TYPE] } },
+};
 export const TASKS = 'io.modelcontextprotocol/tasks';
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
@@ -253,7 +259,7 @@ export class Connection {
         const envelope = {
             'io.modelcontextprotocol/protocolVersion': MODERN,
             'io.modelcontextprotocol/clientInfo': INFO,
-            'io.modelcontextprotocol/clientCapabilities': { ...CAPABILITIES, extensions: { [TASKS]: {} } },
+            'io.modelcontextprotocol/clientCapabilities': { ...CAPABILITIES, extensions: { ...CAPABILITIES.extensions, [TASKS]: {} } },
         };
         const request: Session['request'] = async (method, params, signal, headers) => {
             if (!transport || transport !== this.#transport) throw new Error('The connection was closed');

@@ -89,5 +89,10 @@ export function forLibrary(message: Message): any {
     return copy;
 }
 
+// Returns a tool as the server has sent it, except for large numbers.
+export function plainTool({ _meta: { [EXACT_SCHEMA]: _, ...meta } = {} as any, ...tool }: any): any {
+    return Object.keys(meta).length ? { ...tool, _meta: meta } : tool;
+}
+
 // Returns the schema that a tool or a question has as the member `name`, with all digits.
 export const exactSchema = (owner: any, name: 'inputSchema' | 'requestedSchema') => owner._meta?.[EXACT_SCHEMA] ?? owner[name];

@@ -28,6 +28,18 @@ test('a tool with hints is destructive unless the author says otherwise', () => 
     assert.deepEqual(labels(), []);
 });
 
+test('the list marks a tool that only views call', () => {
+    const hints = (ui: object) => {
+        const tool = { name: 't', inputSchema: { type: 'object' as const }, annotations: { readOnlyHint: true }, _meta: { ui } };
+        const offer = { status: 'ready' as const, capabilities: {}, resources: [], templates: [], prompts: [], tools: [tool] };
+        return itemsOf(offer)[0].hints.slice(1).map(({ label, isListed }) => [label, isListed === true]);
+    };
+    assert.deepEqual(hints({ resourceUri: 'ui://a' }), [['has a view', false]]);
+    assert.deepEqual(hints({ visibility: ['app'] }), [['for views only', true]]);
+    assert.deepEqual(hints({ visibility: ['model'] }), [['not for views', false]]);
+    assert.deepEqual(hints({}), []);
+});
+
 test('a search finds items that have each of its words', () => {
     const tool = (name: string, description: string) => ({ name, description, inputSchema: { type: 'object' as const } });
     const offer = { status: 'ready' as const, capabilities: {}, resources: [], templates: [], prompts: [], tools: [tool('add', 'Adds two numbers.'), tool('list', 'Lists numbers.')] };

@@ -3,6 +3,7 @@
 import type { ItemKind } from './address.ts';
 import type { Offer } from './connection.ts';
 import { exactSchema } from './exact.ts';
+import { isVisible, viewUri } from './view/tool_ui.ts';
 import type { Schema } from './schema/shape.ts';
 
 export type Item = {
@@ -22,11 +23,12 @@ export type Item = {
     taskSupport?: 'optional' | 'required' | 'forbidden';
 };
 
-export type Hint = { label: string; about: string; tone: 'calm' | 'warn' };
+// The list shows a hint with `isListed`, too.
+export type Hint = { label: string; about: string; tone: 'calm' | 'warn'; isListed?: boolean };
 
 export function itemsOf({ tools, resources, templates, prompts }: Offer): Item[] {
     return [
-        ...tools.map((tool): Item => ({ ...shared('tool', tool.name, tool), hints: hintsOf(tool.annotations), schema: exactSchema(tool, 'inputSchema'), outputSchema: tool.outputSchema, taskSupport: (tool as any).execution?.taskSupport })),
+        ...tools.map((tool): Item => ({ ...shared('tool', tool.name, tool), hints: [...hintsOf(tool.annotations), ...viewHintsOf(tool)], schema: exactSchema(tool, 'inputSchema'), outputSchema: tool.outputSchema, taskSupport: (tool as any).execution?.taskSupport })),
         ...resources.map((resource): Item => ({ ...shared('resource', resource.uri, resource), mimeType: resource.mimeType, size: resource.size })),
         ...templates.map((template): Item => ({ ...shared('template', template.uriTemplate, template), mimeType: template.mimeType, schema: templateSchema(template.uriTemplate) })),
         ...prompts.map((prompt): Item => ({ ...shared('prompt', prompt.name, prompt), schema: promptSchema(prompt.arguments ?? []) })),
@@ -42,13 +44,21 @@ function shared(kind: ItemKind, id: string, item: any) {
 
 function hintsOf(annotations: any = {}): Hint[] {
     const hints: Hint[] = [];
-    const add = (label: string, about: string, tone: Hint['tone'] = 'calm') => hints.push({ label, about, tone });
+    const add = (label: string, about: string, tone: Hint['tone'] = 'calm') => hints.push({ label, about, tone, isListed: tone === 'warn' });
     if (annotations.readOnlyHint) add('read only', 'The tool changes nothing.');
     // The protocol assumes this of a tool that may change something. Without any hint, the author has only not said it.
     const hasHints = annotations.idempotentHint !== undefined || annotations.openWorldHint !== undefined || annotations.readOnlyHint !== undefined;
     if ((annotations.destructiveHint ?? hasHints) && !annotations.readOnlyHint) add('destructive', 'The tool may delete or overwrite something.', 'warn');
     if (annotations.idempotentHint) add('idempotent', 'A second call with the same arguments changes nothing more.');
     if (annotations.openWorldHint) add('open world', 'The tool reaches other systems.');
+    return hints;
+}
+
+function viewHintsOf(tool: any): Hint[] {
+    const hints: Hint[] = [];
+    if (viewUri(tool) !== undefined) hints.push({ label: 'has a view', about: 'Clients that support MCP Apps show a view of the server with the result.', tone: 'calm' });
+    if (!isVisible(tool, 'model')) hints.push({ label: 'for views only', about: 'Clients do not offer this tool to models. The view of a tool calls it.', tone: 'calm', isListed: true });
+    else if (!isVisible(tool, 'app')) hints.push({ label: 'not for views', about: 'A view may not call this tool.', tone: 'calm' });
     return hints;
 }
 

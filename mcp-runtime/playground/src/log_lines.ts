@@ -1,11 +1,11 @@
-// Log messages of the server.
+// Log messages of the server and of views.
 
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import { Store } from './store.ts';
 
 export const LEVELS: LoggingLevel[] = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
-export type LogLine = { number: number; at: Date; level: LoggingLevel; logger?: string; data: unknown };
+export type LogLine = { number: number; at: Date; level: LoggingLevel; logger?: string; data: unknown; isOfView: boolean };
 
 const MOST_LINES = 1000;
 
@@ -15,9 +15,9 @@ export class LogLines {
     readonly level = new Store<LoggingLevel>('info');
     #last = 0;
 
-    add({ level, logger, data }: { level: LoggingLevel; logger?: string; data: unknown }): void {
+    add({ level, logger, data }: { level: LoggingLevel; logger?: string; data: unknown }, isOfView = false): void {
         this.#last += 1;
-        const line = { number: this.#last, at: new Date(), level, logger, data };
+        const line = { number: this.#last, at: new Date(), level, logger, data, isOfView };
         this.lines.set([...this.lines.value, line].slice(-MOST_LINES));
     }
 

@@ -71,7 +71,7 @@ export class Runs {
             if (run.number === this.#last) this.current.set(run);
         };
         change({});
-        const unsubscribe = log.lines.subscribe(() => change({ lines: log.lines.value.filter(({ number }) => number >= first) }));
+        const unsubscribe = log.lines.subscribe(() => change({ lines: log.lines.value.filter(({ number, isOfView }) => number >= first && !isOfView) }));
         // The progress option of the client library would also count each question of the server.
         const { token, stop } = this.connection.rawProgress((progress: Progress) => change({ progress }));
         const begun = performance.now();

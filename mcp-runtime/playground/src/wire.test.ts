@@ -24,6 +24,16 @@ test('an answer has the method of its request, also if both sides use the same i
     assert.ok(entries[4].elapsed! >= 0);
 });
 
+test('the messages of a view are apart from those of the server', () => {
+    const wire = new Wire();
+    wire.note('client', { id: 1, method: 'tools/call' });
+    wire.note('server', { id: 1, method: 'ui/initialize' }, 'view');
+    wire.note('client', { id: 1, result: {} }, 'view');
+    wire.note('server', { id: 1, result: {} });
+    assert.deepEqual(wire.entries.value.map(({ peer, method }) => `${peer} ${method}`), ['server tools/call', 'view ui/initialize', 'view ui/initialize', 'server tools/call']);
+    assert.equal(transcript(wire.entries.value).trimEnd().split('\n').length, 2);
+});
+
 test('a filter has a kind and a text', () => {
     const entries = conversation().entries.value;
     assert.equal(filtered(entries, '', 'request').length, 2);

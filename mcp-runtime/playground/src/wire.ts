@@ -4,11 +4,14 @@ import { Store } from './store.ts';
 
 export type Message = { jsonrpc?: string; id?: string | number; method?: string; params?: any; result?: any; error?: any };
 export type Direction = 'client' | 'server';
+// The other side of the page: the server, or the view of a tool, to which the page is the server.
+export type Peer = 'server' | 'view';
 export type Kind = 'request' | 'response' | 'error' | 'notification';
 
 export type WireEntry = {
     number: number;
     at: number;
+    peer: Peer;
     direction: Direction;
     kind: Kind;
     message: Message;
@@ -26,28 +29,30 @@ const MOST_ENTRIES = 2000;
 export class Wire {
     readonly entries = new Store<WireEntry[]>([]);
     #last = 0;
-    // Requests whose responses have not come, by sender and id.
+    // Requests whose responses have not come, by peer, sender and id.
     #open = new Map<string, WireEntry>();
 
-    note(direction: Direction, message: Message): void {
+    // Records a message. `client` is the page itself, and `server` is its peer.
+    note(direction: Direction, message: Message, peer: Peer = 'server'): void {
         const at = performance.now();
         const kind = kindOf(message);
         const isAnswer = kind === 'response' || kind === 'error';
         const other = direction === 'client' ? 'server' : 'client';
-        const request = isAnswer ? this.#open.get(`${other} ${JSON.stringify(message.id)}`) : undefined;
+        const key = (sender: Direction) => `${peer} ${sender} ${JSON.stringify(message.id)}`;
+        const request = isAnswer ? this.#open.get(key(other)) : undefined;
         const size = new TextEncoder().encode(JSON.stringify(message)).length;
         this.#last += 1;
-        const entry: WireEntry = { number: this.#last, at, direction, kind, message, method: message.method ?? request?.method ?? 'response', size };
+        const entry: WireEntry = { number: this.#last, at, peer, direction, kind, message, method: message.method ?? request?.method ?? 'response', size };
         if (request) entry.elapsed = at - request.at;
-        if (kind === 'request') this.#open.set(`${direction} ${JSON.stringify(message.id)}`, entry);
-        if (isAnswer) this.#open.delete(`${other} ${JSON.stringify(message.id)}`);
+        if (kind === 'request') this.#open.set(key(direction), entry);
+        if (isAnswer) this.#open.delete(key(other));
         this.entries.set([...this.entries.value, entry].slice(-MOST_ENTRIES));
     }
 
     // Adds the headers of the HTTP request that carries a message. The message has been noted before it is sent.
     noteHttp(url: string, headers: Headers, body: unknown): void {
         if (typeof body !== 'string') return;
-        const entry = this.entries.value.findLast(({ direction, message }) => direction === 'client' && JSON.stringify(message) === body);
+        const entry = this.entries.value.findLast(({ peer, direction, message }) => peer === 'server' && direction === 'client' && JSON.stringify(message) === body);
         if (entry) entry.http = { url, headers: [...headers] };
     }
 
@@ -71,9 +76,11 @@ export function filtered(entries: WireEntry[], text: string, kind: Kind | 'all')
     );
 }
 
-// Returns the entries as lines of a transcript: `{"client": message}` or `{"server": message}`.
+// Returns the entries as lines of a transcript: `{"client": message}` or `{"server": message}`. A transcript is a session with the server, so it
+// has no messages of views.
 export function transcript(entries: WireEntry[]): string {
-    return entries.map(({ direction, message }) => `${JSON.stringify({ [direction]: message })}\n`).join('');
+    const session = entries.filter(({ peer }) => peer === 'server');
+    return session.map(({ direction, message }) => `${JSON.stringify({ [direction]: message })}\n`).join('');
 }
 
 // Returns a shell command that sends a message of the client again. The access token is left out.

@@ -142,6 +142,9 @@ impl Builder {
     /// `playground` serves it at a free port and opens it. The page loads nothing from other hosts, and contains nothing of the server: it
     /// calls the endpoint as every client does. If the server has [`auth`](Self::auth), the person logs in on the page first.
     ///
+    /// The page shows the view of a tool (extension MCP Apps) in a sandboxed frame, whose document is at `/playground-view`. A view reaches
+    /// only the hosts that the `_meta.ui.csp` of its resource declares.
+    ///
     /// The server starts only if it listens on a loopback address, unless [`allow_remote_playground`](Self::allow_remote_playground) permits
     /// other addresses. The address of a service in an application is not known, so such a service needs that permission too. Without the
     /// permission, a request for the page gets status 403 if it names another host, or if a proxy has passed it on.

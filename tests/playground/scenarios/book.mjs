@@ -28,7 +28,7 @@ export default async function ({ page, open, run, result, dialog, main, button, 
     await main.getByRole('combobox', { name: 'id' }).fill(id);
     await main.getByText(`reads booking://${id}`).waitFor();
     await run();
-    await result.getByText('Ada').waitFor();
+    await result.getByText('Ada', { exact: true }).waitFor();
     // A resource of a template has subscriptions, too.
     await main.getByRole('checkbox', { name: 'Subscribe' }).check();
     const other = await browser.newPage();

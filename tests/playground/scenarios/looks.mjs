@@ -31,6 +31,11 @@ export default async function (context) {
             await page.evaluate(() => (location.hash = '#/tool/cities'));
             await main.getByText('is still running').waitFor();
         },
+        view: async () => {
+            await open('/tool/lamp?args={"lamp":"hall"}');
+            await run();
+            await main.locator('iframe').contentFrame().getByText('Result: {').waitFor();
+        },
         wire: async () => {
             await open('/tool/write_log');
             await run();

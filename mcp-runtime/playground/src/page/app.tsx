@@ -17,6 +17,8 @@ import type { Choice } from '../revision.ts';
 import { Runs, type Run } from '../runs.ts';
 import { useStore } from '../store.ts';
 import { Tasks } from '../tasks.ts';
+import { ViewList } from '../view/view_list.tsx';
+import { Views } from '../view/views.ts';
 
 const WRITE_PAUSE_MS = 150;
 
@@ -24,6 +26,7 @@ export function App() {
     const connection = useMemo(() => new Connection(), []);
     const tasks = useMemo(() => new Tasks(connection), [connection]);
     const runs = useMemo(() => new Runs(connection, tasks), [connection, tasks]);
+    const views = useMemo(() => new Views(connection, runs), [connection, runs]);
     const [place, setPlace] = useState<Place>(() => parse(location.hash));
     // Counts the changes of the form from outside: a link, the history, another item. Each makes a new form.
     const [formKey, setFormKey] = useState(0);
@@ -117,6 +120,7 @@ export function App() {
                     ) : (
                         <Welcome connection={connection} missing={offer.status === 'ready' ? place.name : undefined} count={items.length} onConnect={() => void connect(place.revision)} onLogin={() => void connection.logIn(place.revision)} onToken={(token) => (connection.login.enterToken(token), void connect(place.revision))} />
                     )}
+                    <ViewList views={views} tool={shown?.kind === 'tool' && offer.status === 'ready' ? shown.id : undefined} />
                 </main>
             </div>
             <Panel connection={connection} tasks={tasks} onRepeat={repeat} />

@@ -1,4 +1,4 @@
-// The question of the server that waits longest, in a dialog.
+// The question of the server or of a view that waits longest, in a dialog.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { exactSchema } from '../exact.ts';
@@ -44,6 +44,8 @@ function Body({ question }: { question: Question }) {
             return question.params.mode === 'url' ? <Page question={question} /> : <Form question={question} />;
         case 'sampling/createMessage':
             return <Sampling question={question} />;
+        case 'ui/open-link':
+            return <OpenLink question={question} />;
         default:
             return <Roots question={question} />;
     }
@@ -147,6 +149,32 @@ function Roots({ question: { answer, refuse } }: { question: Question }) {
                 </p>
             </div>
             <Reply refuse={() => refuse(new Error('The user rejected the request for roots'))} />
+        </form>
+    );
+}
+
+function OpenLink({ question: { params, answer, refuse } }: { question: Question }) {
+    const { url, tool } = params;
+    const open = (event: Event) => {
+        event.preventDefault();
+        window.open(url, '_blank', 'noopener,noreferrer');
+        answer({});
+    };
+    return (
+        <form onSubmit={open}>
+            <p class="kind">The view of {tool} asks to open a page</p>
+            <h2 id="question">Open a page of {new URL(url).host}?</h2>
+            <p class="uri">
+                <code>{url}</code>
+            </p>
+            <p class="quiet">The address may contain data of the call. Open it only if you trust the host.</p>
+            <div class="actions">
+                <button type="submit">Open the page</button>
+                {/* A key that was meant for the view declines. */}
+                <button type="button" class="primary" autofocus onClick={() => refuse(new Error('The user has declined to open the page'))}>
+                    Decline
+                </button>
+            </div>
         </form>
     );
 }

@@ -120,9 +120,9 @@ function Entry({ item, isChosen, onChoose }: { item: Item; isChosen: boolean; on
                 <span class="item-name">
                     <Name text={item.title} />
                     {item.hints
-                        .filter(({ tone }) => tone === 'warn')
-                        .map(({ label }) => (
-                            <span class="badge warn">{label}</span>
+                        .filter(({ isListed }) => isListed)
+                        .map(({ label, tone }) => (
+                            <span class={`badge ${tone}`}>{label}</span>
                         ))}
                 </span>
                 {first && <span class="item-about">{first}</span>}

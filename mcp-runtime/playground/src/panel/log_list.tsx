@@ -1,4 +1,4 @@
-// The log messages of the server, from a level on.
+// The log messages of the server and of views, from a level on.
 
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { Connection } from '../connection.ts';
@@ -9,7 +9,7 @@ export function LogList({ connection }: { connection: Connection }) {
     const { log } = connection;
     const [lines, level] = [useStore(log.lines), useStore(log.level)];
     const { capabilities } = useStore(connection.offer);
-    if (!capabilities.logging) return <p class="quiet">The server sends no log messages.</p>;
+    if (!capabilities.logging && !lines.length) return <p class="quiet">The server sends no log messages.</p>;
     const shown = lines.filter((line) => isAtLeast(line.level, level));
     return (
         <>

@@ -1,4 +1,4 @@
-// The messages between the page and the server.
+// The messages between the page and the server, and between the page and views.
 
 import { useState } from 'preact/hooks';
 import { CopyButton } from './copy_button.tsx';
@@ -38,7 +38,7 @@ export function WireList({ wire }: { wire: Wire }) {
 }
 
 function Entry({ entry }: { entry: WireEntry }) {
-    const { number, direction, kind, method, message, elapsed, size, http } = entry;
+    const { number, peer, direction, kind, method, message, elapsed, size, http } = entry;
     const [isOpen, setOpen] = useState(false);
     const subject = message.params?.name ?? message.params?.uri ?? message.error?.message ?? '';
     return (
@@ -46,7 +46,8 @@ function Entry({ entry }: { entry: WireEntry }) {
             <details onToggle={(event) => setOpen(event.currentTarget.open)}>
                 <summary>
                     <span class={`arrow arrow-${direction}`}>{direction === 'client' ? '→' : '←'}</span>
-                    <span class="hidden">{direction === 'client' ? 'to the server' : 'from the server'}</span>
+                    <span class="hidden">{`${direction === 'client' ? 'to' : 'from'} the ${peer}`}</span>
+                    {peer === 'view' && <span class="badge">view</span>}
                     <span class={`badge ${kind === 'error' ? 'bad' : ''}`}>{kind}</span> <span class="method">{method}</span> <span class="quiet subject">{subject}</span>
                     <span class="quiet numbers">
                         {elapsed !== undefined && `${duration(elapsed)}, `}

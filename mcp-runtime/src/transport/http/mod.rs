@@ -38,6 +38,8 @@ mod log_memory;
 mod open_connections;
 #[cfg(feature = "playground")]
 mod playground;
+#[cfg(feature = "playground")]
+mod playground_view;
 #[cfg_attr(not(feature = "stdio"), expect(dead_code, reason = "only `.run()` brings threads"))]
 mod reactors;
 mod reply;

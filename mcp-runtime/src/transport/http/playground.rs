@@ -9,7 +9,10 @@ use std::{
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header, request::Parts};
 
-use super::{access::is_on_loopback, route::PLAYGROUND};
+use super::{
+    access::is_on_loopback,
+    route::{PLAYGROUND, PLAYGROUND_VIEW},
+};
 use crate::server::{HttpSettings, Playground};
 
 /// The built page. Each script and each style sheet of it stands in the page itself.
@@ -121,7 +124,9 @@ pub(super) fn is_of_this_machine(parts: &Parts) -> bool {
 /// not allow this.
 pub(super) fn check_address(settings: &HttpSettings, bound: Option<IpAddr>) -> Result<(), String> {
     let Playground { is_served, is_remote_allowed } = settings.playground;
-    if is_served && settings.path == settings.sibling(PLAYGROUND) {
+    if is_served
+        && [PLAYGROUND, PLAYGROUND_VIEW].map(|name| settings.sibling(name)).contains(&settings.path)
+    {
         let path = &settings.path;
         return Err(format!(
             "the endpoint has the path `{path}` of the playground: choose another one with `--path` or `.path(…)`"
@@ -184,6 +189,7 @@ mod tests {
         let policy = page.headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
         assert!(policy.starts_with("default-src 'none'; "), "{policy}");
         assert!(policy.ends_with("; connect-src 'self'"), "{policy}");
+        assert!(policy.contains("; frame-src 'self'; "), "{policy}");
         assert!(!policy.contains("unsafe") && !policy.contains("http"), "{policy}");
     }
 
@@ -222,8 +228,11 @@ mod tests {
         assert!(check(false, None).is_err());
         assert_eq!(check_address(&HttpSettings::default(), None), Ok(()));
         let playground = Playground { is_served: true, is_remote_allowed: true };
-        let path = "/api/playground".to_owned();
-        let settings = HttpSettings { path, playground, ..HttpSettings::default() };
-        assert!(check_address(&settings, None).unwrap_err().contains("`/api/playground`"));
+        for path in ["/api/playground", "/api/playground-view"] {
+            let settings =
+                HttpSettings { path: path.to_owned(), playground, ..HttpSettings::default() };
+            let why = check_address(&settings, None).unwrap_err();
+            assert!(why.contains(&format!("`{path}`")), "{why}");
+        }
     }
 }

@@ -11,8 +11,6 @@ use std::{
 use http::{HeaderValue, Method, Response, StatusCode, request::Parts};
 use mcp_runtime_wire::{self as wire, Id, Incoming, Parsed};
 
-#[cfg(feature = "playground")]
-use super::playground::{REMOTE, is_of_this_machine};
 #[cfg(feature = "auth")]
 use super::token_gate::{self, TokenGate};
 use super::{
@@ -28,6 +26,11 @@ use super::{
     session_requests,
     session_table::SessionId,
     shared_copies, shared_requests, stateless,
+};
+#[cfg(feature = "playground")]
+use super::{
+    playground::{REMOTE, is_of_this_machine},
+    playground_view,
 };
 use crate::{
     call::context::{Carrier, Principal},
@@ -119,7 +122,9 @@ fn admit(
         return Err(response.into());
     }
     #[cfg(feature = "playground")]
-    if let (HttpRoute::Playground, Some(page)) = (route, &endpoint.playground) {
+    if let (HttpRoute::Playground | HttpRoute::PlaygroundView, Some(page)) =
+        (route, &endpoint.playground)
+    {
         // No page of another origin needs to read this page.
         *origin = None;
         if !endpoint.settings.playground.is_remote_allowed && !is_of_this_machine(parts) {
@@ -128,7 +133,14 @@ fn admit(
         if !matches!(parts.method, Method::GET | Method::HEAD) {
             return Err(reply::not_allowed("GET, HEAD").into());
         }
-        return Err(page.answer(&parts.headers).map(HttpBody::whole).into());
+        if let HttpRoute::Playground = route {
+            return Err(page.answer(&parts.headers).map(HttpBody::whole).into());
+        }
+        let view = playground_view::answer(parts.uri.query().unwrap_or_default());
+        return Err(match view {
+            Ok(view) => view.map(HttpBody::whole).into(),
+            Err(why) => reply::refuse(StatusCode::BAD_REQUEST, why).into(),
+        });
     }
     #[cfg(feature = "auth")]
     if let (HttpRoute::Metadata, Some(protected)) = (route, &endpoint.settings.protected) {

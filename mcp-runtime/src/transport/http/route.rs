@@ -11,6 +11,9 @@ pub(super) const SSE_POST: &str = "message";
 /// Last path segment of the URL of the playground.
 #[cfg(feature = "playground")]
 pub(super) const PLAYGROUND: &str = "playground";
+/// Last path segment of the URL of the document in which the playground shows a view.
+#[cfg(feature = "playground")]
+pub(super) const PLAYGROUND_VIEW: &str = "playground-view";
 
 /// Address that a request was sent to.
 #[derive(Clone, Copy)]
@@ -30,6 +33,8 @@ pub(super) enum HttpRoute {
     AuthPage(bool),
     #[cfg(feature = "playground")]
     Playground,
+    #[cfg(feature = "playground")]
+    PlaygroundView,
     /// A path that this server does not serve.
     Unknown,
 }
@@ -46,6 +51,8 @@ impl HttpRoute {
             SSE_POST if settings.legacy_sse => Self::SsePost,
             #[cfg(feature = "playground")]
             PLAYGROUND if settings.playground.is_served => Self::Playground,
+            #[cfg(feature = "playground")]
+            PLAYGROUND_VIEW if settings.playground.is_served => Self::PlaygroundView,
             _ => Self::Endpoint,
         }
     }
@@ -68,6 +75,10 @@ impl HttpRoute {
             #[cfg(feature = "playground")]
             _ if settings.playground.is_served && path == settings.sibling(PLAYGROUND) => {
                 Self::Playground
+            }
+            #[cfg(feature = "playground")]
+            _ if settings.playground.is_served && path == settings.sibling(PLAYGROUND_VIEW) => {
+                Self::PlaygroundView
             }
             #[cfg(feature = "auth")]
             _ => of_protected(settings, path).unwrap_or(Self::Unknown),
@@ -112,7 +123,7 @@ pub(super) fn paths(settings: &HttpSettings) -> Vec<String> {
     }
     #[cfg(feature = "playground")]
     if settings.playground.is_served {
-        paths.push(settings.sibling(PLAYGROUND));
+        paths.extend([PLAYGROUND, PLAYGROUND_VIEW].map(|name| settings.sibling(name)));
     }
     #[cfg(feature = "auth")]
     if let Some(protected) = &settings.protected {
