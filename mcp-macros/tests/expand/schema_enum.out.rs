@@ -18,4 +18,5 @@ const _: () = {
             ::core::option::Option::Some("NauticalMile"),
         );
     }
+    impl __mcp::ConfigChoice for Unit {}
 };
