@@ -128,7 +128,7 @@ fn each_client_has_its_place_on_each_system() {
 
 /// Sources, read on 2026-11-27, beside those of the places: `XDG_CONFIG_HOME` of Goose on Linux and macOS comes from `choose_app_strategy` of the
 /// crate etcetera, which ignores relative paths; Zed reads it on Linux only. `CLAUDE_CONFIG_DIR`: anthropics/claude-code#48448, in which
-/// `claude mcp add-json --scope user` writes `$CLAUDE_CONFIG_DIR/.claude.json`, and code.claude.com/docs/en/env-vars. `CODEX_HOME`:
+/// `claude mcp add-json --scope user` writes `$CLAUDE_CONFIG_DIR/.claude.json`. `CODEX_HOME`:
 /// codex-rs/utils/home-dir/src/lib.rs of openai/codex. `GEMINI_CLI_HOME`: packages/core/src/utils/paths.ts of google-gemini/gemini-cli at
 /// 5411f113.
 #[cfg(unix)]
