@@ -38,7 +38,7 @@ pub fn output_of(command: &mut Command) -> Result<String, Missing> {
     run(command)?.map_err(Missing)
 }
 
-/// Like [`output_of`], for a program that checks or uses something of this repository: that it fails is the result of the test.
+/// Like [`output_of`], for a program that checks or uses something of this repository: if the program fails, the test fails.
 ///
 /// # Errors
 ///

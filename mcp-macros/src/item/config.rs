@@ -85,7 +85,8 @@ pub(crate) fn is_ours(attr: &Attribute) -> bool {
     attr.path().is_ident("config")
 }
 
-/// Removes `Debug` from the derives. Returns whether it was there. A derive above `#[config]` is expanded already, and not among the attributes.
+/// Removes `Debug` from the derives. Returns whether it was there. The compiler has already expanded a derive above `#[config]`, so it is not
+/// among the attributes.
 pub(crate) fn take_debug(attrs: &mut [Attribute]) -> bool {
     let mut is_taken = false;
     for attr in attrs.iter_mut().filter(|attr| attr.path().is_ident("derive")) {

@@ -136,7 +136,7 @@ impl ClientWords {
         if read.url.is_some() && read.is_dev {
             return Err(CommandError::usage("give either `--url` or `--dev`".to_owned()));
         }
-        // The server of such an entry would not find its package.
+        // Without cargo, `dev` would not find the package of the server.
         if read.args.first().is_some_and(|word| word == "dev") {
             let client = read.client.name();
             return Err(CommandError::usage(format!(
@@ -277,7 +277,7 @@ fn placeholder(variable: &str) -> String {
     format!("<{variable}>")
 }
 
-/// Says what the client makes of the entry, and names the variables whose values are not in the new text of a file.
+/// Prints notes about the way in which the client reads the entry, and about variables whose values are not in the new text of a file.
 fn note_peculiarities(words: &ClientWords, entry: &ServerEntry, new: &str) {
     for note in entry.notes(words.client) {
         say(format_args!("note: {note}\n"));
@@ -365,7 +365,7 @@ fn change(
     Ok(())
 }
 
-/// Warns if users of the machine can read the secrets in a file. A new file can be read by its owner only.
+/// Warns if other users of the machine can read the secrets in a file. Only its owner can read a new file.
 fn warn_of_readers(saved: &Replacement, secrets: &[&str]) {
     if let (true, [_, ..]) = (saved.is_open_to_others, secrets) {
         let file = saved.file.display();

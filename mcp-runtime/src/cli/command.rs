@@ -1,5 +1,5 @@
-//! What a command is. Its declaration has its arguments and its options as data. The parser, `help` and the completions of shells use
-//! the same declaration.
+//! Commands of the command line. The declaration of a command has its arguments and its options as data. The parser, `help` and the
+//! completions of shells use the same declaration.
 
 use std::{
     io::Write as _,
@@ -139,8 +139,8 @@ impl Command {
         parts.join(" ")
     }
 
-    /// Returns the placeholder for the word at index `at` after the name of the command, such as `TOOL`. For further words, a repeatable
-    /// `NAME=VALUE` is returned.
+    /// Returns the placeholder for the word at index `at` after the name of the command, such as `TOOL`. Further words have the repeatable
+    /// placeholder `NAME=VALUE`, if the command has it.
     #[cfg(feature = "workbench")]
     pub(super) fn place(&self, at: usize) -> Option<&'static str> {
         let words = self.arguments.split_whitespace().map(|word| word.trim_matches(['[', ']']));
@@ -151,8 +151,8 @@ impl Command {
     /// Reads the words after the name of the command. `own` are the options that the author of the server has declared.
     ///
     /// # Errors
-    /// Fails if a word is no option, if the value of an option is missing or given to a flag, if an option is given twice, or if the number
-    /// of the other words does not fit.
+    /// Fails for an option that the command lacks, that is given twice, or whose value is missing. Also fails for a flag with a value, for a word
+    /// that is not UTF-8, and if the number of the other words does not fit.
     pub(super) fn read(
         &self,
         parser: &mut Parser,

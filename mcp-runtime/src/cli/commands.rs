@@ -156,8 +156,8 @@ pub(super) fn print_help(builder: Builder, given: CommandWords) -> Result<(), Co
     Ok(())
 }
 
-/// Returns the error for a word that is no command of this build. The word may be the name of an item or an address, whose command was left
-/// out.
+/// Returns the error for a word that is no command of this build. The user may have left out the command before the name of an item or an
+/// address.
 pub(super) fn unknown_command(given: &str, builder: Builder) -> CommandError {
     if let Some(error) = missing(given) {
         return error;

@@ -14,7 +14,8 @@ use crate::{
     },
 };
 
-/// Gives the server a store that hands its logins on to the next server, if `dev` has started this process and the server has no store.
+/// Gives the server a store that hands its logins on to the next server. A server that `dev` has not started, or that has a store, stays
+/// unchanged.
 pub(super) fn keep_logins(builder: Builder) -> Builder {
     if builder.has_store() {
         return builder;
@@ -58,7 +59,7 @@ impl KeptStore {
         self.memory.execute(vec![logins]).await.map(drop)
     }
 
-    /// Writes the changes of transactions that were applied.
+    /// Appends the changes of an applied transaction to the file.
     fn keep(&self, changes: &[KeptChange]) -> Result<(), StoreError> {
         if changes.is_empty() {
             return Ok(());
@@ -109,7 +110,7 @@ fn changes(transaction: &Transaction, now: Duration) -> Vec<KeptChange> {
                 KeptChange::Enlist { index, name, order, until: until(&ttl) }
             }
             StoreOperation::Delist { index, name } => KeptChange::Delist { index, name },
-            // The authorization server changes nothing else of a store that is not shared.
+            // In a store that is not shared, the authorization server uses no other operations that change something.
             _ => return None,
         })
     };
@@ -117,7 +118,7 @@ fn changes(transaction: &Transaction, now: Duration) -> Vec<KeptChange> {
 }
 
 impl KeptChange {
-    /// Returns the operation that repeats this change. What has expired meanwhile expires at once.
+    /// Returns the operation that repeats this change. An entry that has expired meanwhile expires at once.
     fn operation(self, now: Duration) -> StoreOperation {
         let ttl = |until: u64| Duration::from_secs(until).saturating_sub(now);
         match self {

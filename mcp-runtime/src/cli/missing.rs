@@ -2,8 +2,8 @@
 
 use super::exit::CommandError;
 
-/// Each feature that this build lacks, with its commands and options. They are a single text, because a slice would take another 40 bytes
-/// of the program for each of them.
+/// Each feature that this build lacks, with its commands and options. Their names are a single text, because a slice would take another
+/// 40 bytes of the program for each name.
 pub(super) const MISSING: &[(&str, &str)] = &[
     #[cfg(not(feature = "contract"))]
     ("contract", "--against"),
@@ -23,7 +23,7 @@ pub(super) fn missing(given: &str) -> Option<CommandError> {
     let is_in = |names: &str| names.split(' ').any(|name| name == given);
     let (feature, _) = MISSING.iter().find(|(_, names)| is_in(names))?;
     Some(CommandError::usage(match *feature {
-        // A server that serves over HTTP needs the feature in each build.
+        // A server that serves over HTTP needs the feature in each build, and not for one run only.
         "http" => format!(
             "`{given}`: this server was built without HTTP: run `cargo add mcp-runtime --features http`, and build it again"
         ),

@@ -49,8 +49,8 @@ pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), Comman
 /// Number of sessions that may be recorded under the same name.
 const MOST_FILES: u32 = 999;
 
-/// Creates a file that only its owner can read, because a session may contain private data. A client may start its server many times, so a file
-/// that exists already is kept, and the new file gets a number behind its name. Returns the path of the new file too.
+/// Creates a file that only its owner can read, because a session may contain private data. A client may start its server many times. So an
+/// existing file is kept, and the new file gets a number behind its name. Returns the path of the new file too.
 fn create(path: &str) -> Result<(File, PathBuf), CommandError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

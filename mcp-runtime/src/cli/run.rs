@@ -171,7 +171,7 @@ impl Builder {
         let mut own = self.declared_config().options();
         let mut http = HttpOptions::default();
         let mut parser = Parser::from_args(arguments);
-        // Command of `--help` or `--version`, and the first word that is no option.
+        // Command that `--help` or `--version` asks for, and the first word that is no option.
         let (mut asked, mut word): (Option<CommandRun>, _) = (None, None);
         let mut json = false;
         // Words after `--` belong to the program.
@@ -232,10 +232,11 @@ impl Builder {
     }
 }
 
-/// Whether the words of a command ask for its help. The help then replaces the command, and is JSON if the value is true.
+/// Whether the words of a command ask for its help, which then replaces the command. The value says whether the help is JSON. `None` if the
+/// words do not ask for the help.
 ///
 /// # Errors
-/// Fails if the help as JSON is asked for, and this build has no JSON.
+/// Fails if the words ask for JSON in a build without it.
 fn asks_for_help(parser: &mut Parser) -> Result<Option<bool>, CommandError> {
     let Some(words) = parser.try_raw_args() else { return Ok(None) };
     // Words after `--` belong to the server.

@@ -1,4 +1,4 @@
-//! Where the texts of commands go: stdout and stderr. With the feature `workbench`, texts on a terminal have colours and fit its width.
+//! Destinations of the texts of commands: stdout and stderr. With the feature `workbench`, texts on a terminal have colours and fit its width.
 
 use std::{
     fmt,

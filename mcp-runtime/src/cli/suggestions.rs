@@ -49,7 +49,7 @@ impl SuggestionDeadline {
         deadline
     }
 
-    /// Ends the deadline before the suggestions are printed. If the process ends already, nothing is printed.
+    /// Ends the deadline before the suggestions are printed. If the deadline has passed already, this never returns, because the process ends.
     pub(super) async fn meet(self) {
         if self.0.swap(true, Ordering::AcqRel) {
             pending::<()>().await;
@@ -113,7 +113,7 @@ impl ItemPlace<'_> {
         }
         .ok()?;
         let mut found = Vec::new();
-        // The text of `complete` may be left out, so the name of another argument may stand in its place.
+        // `complete` works without the text, so the name of another argument may stand in the place of the text.
         let is_value = completed.is_some() && value.is_some();
         if let Some((argument, typed, start)) = completed {
             let values = self.values(&mut client, argument, typed).await.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! How the type of a field is read from texts. Method look-up on a [`ConfigProbe`] selects the parser of a type, because an attribute does
+//! Parsers of the types of fields. Method look-up on a [`ConfigProbe`] selects the parser of a type, because an attribute does
 //! not know the traits that a type implements. `FromStr` comes first, then `#[data]` on an enum, which [`ChoiceProbe`] finds.
 
 use std::{
@@ -49,7 +49,7 @@ pub trait ConfigChoice {}
 #[derive(Debug)]
 pub struct ConfigProbe<T>(ChoiceProbe<T>);
 
-/// Selects the parser of a type without `FromStr`. Method look-up comes here last, because a [`ConfigProbe`] dereferences to it.
+/// Selects the parser of a type without `FromStr`. Method look-up tries this type last, because a [`ConfigProbe`] dereferences to it.
 #[derive(Debug)]
 pub struct ChoiceProbe<T>(PhantomData<T>);
 

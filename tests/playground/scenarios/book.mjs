@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 
 export default async function ({ page, open, run, result, dialog, main, button, browser, url }) {
     await open();
-    // A list that is seen at a glance needs no way through it.
+    // A short list has no buttons that jump to its groups.
     assert.equal(await page.getByRole('group', { name: 'Jump to' }).count(), 0);
     await page.keyboard.press('/');
     await page.keyboard.type('book_table');

@@ -37,7 +37,7 @@ export default async function ({ page, open, run, result, field, button, main, t
     await tab(/^History/).click();
     await page.locator('.past button').first().click();
     assert.equal(await field('amount').inputValue(), ODD);
-    // So have the defaults of a tool and of a question, and the answer to the question.
+    // The defaults of a tool and of a question keep their digits, and so does the answer to the question.
     for (const revision of ['2026-07-28', '2025-11-25']) {
         await open(`/tool/confirm_amount?revision=${revision}`);
         assert.equal(await field('proposal').inputValue(), '9007199254740995');

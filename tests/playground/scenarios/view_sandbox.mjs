@@ -1,4 +1,4 @@
-// What a view cannot do: it reaches neither the page nor a host that its resource has not declared.
+// Limits of a view: it reaches neither the page nor a host that its resource has not declared.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -23,7 +23,7 @@ export default async function ({ page, open, run, url, main, complaints }) {
     };
     try {
         let view = await begin('lamp');
-        // Nothing of the page: the origin is opaque.
+        // The view reaches nothing of the page, because its origin is opaque.
         assert.equal(await view.evaluate(() => self.origin), 'null');
         assert.equal(await frame.getAttribute('sandbox'), 'allow-scripts');
         const tried = await view.evaluate(() => {
@@ -68,7 +68,7 @@ export default async function ({ page, open, run, url, main, complaints }) {
         // The server itself is no declared host either: the view reaches it only through the page.
         const own = new URL(url).origin;
         assert.equal(await view.evaluate((own) => fetch(`${own}/healthz`, { mode: 'no-cors' }).then(() => 'loaded', () => 'refused'), own), 'refused');
-        // A text is no script, as `eval` needs a source that no resource can declare.
+        // The view cannot run a text as a script, because no resource can declare the source that `eval` needs.
         const evaluated = () =>
             new Promise((resolve) => {
                 globalThis.resolve = resolve;
@@ -90,11 +90,11 @@ export default async function ({ page, open, run, url, main, complaints }) {
         await breaks(view, 'object-src', `<object data="${undeclared}/object"></object>`);
         await breaks(view, 'media-src', `<audio src="${undeclared}/audio"></audio>`);
         await breaks(view, 'base-uri', `<base href="${declared}/">`);
-        // The view cannot leave for another host, and takes no data there in the address.
+        // The view cannot navigate to another host, so it passes no data there in an address.
         const policy = reported('frame-src');
         await view.evaluate((away) => void (location.href = away), `${undeclared}/navigation?secret`);
         await policy;
-        // Sources that are none are left out, and the others stay.
+        // Texts that are no host sources are left out, and the others stay.
         view = await begin('careless_lamp');
         assert.equal(await view.evaluate((away) => fetch(away).then(() => 'loaded', () => 'refused'), `${declared}/careless`), 'refused');
         assert.deepEqual(seen.filter((request) => !request.startsWith('localhost/')), []);

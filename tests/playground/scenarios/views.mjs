@@ -45,7 +45,7 @@ export default async function (context) {
         assert.equal((await inView(`request('sampling/createMessage', {})`)).error.code, -32601);
         assert.deepEqual((await inView(`request('ping')`)).result, {});
     }
-    // Its height follows the view, within bounds.
+    // The height of the frame follows the view, within bounds.
     const height = async (expected) => {
         for (let tries = 0; tries < 100 && (await frame.evaluate((element) => element.style.height)) !== expected; tries += 1) await page.evaluate(() => new Promise(requestAnimationFrame));
         assert.equal(await frame.evaluate((element) => element.style.height), expected);
@@ -58,11 +58,11 @@ export default async function (context) {
     await height('40px');
     await view.locator('#grow').evaluate((element) => element.click());
     await height('420px');
-    // It hears of other colours.
+    // The page tells the view about other colours.
     await page.getByLabel('Colours').selectOption('dark');
     await view.getByText('Context: {"theme":"dark"}').waitFor();
     await page.getByLabel('Colours').selectOption('system');
-    // What it says to the conversation and to the model is shown.
+    // The page shows the messages of the view to the conversation and to the model.
     await inView(`request('ui/message', { role: 'user', content: { type: 'text', text: 'Turn on the hall.' } })`);
     await section.getByText('Turn on the hall.').waitFor();
     for (const room of ['kitchen', 'attic']) await inView(`request('ui/update-model-context', { content: [{ type: 'text', text: 'The user looks at the ${room}.' }], structuredContent: { lamps: 2 } })`);

@@ -38,8 +38,8 @@ pub(crate) enum MessageKind {
     Response,
 }
 
-/// Message or batch, as its sender has written it. What `dev` does not change keeps the order of its members and the digits of its numbers.
-/// A `Value` would sort the members, and round large numbers.
+/// Message or batch, as its sender has written it. Parts that `dev` does not change keep the order of their members and the digits of their
+/// numbers. A `Value` would sort the members, and round large numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Message(Box<RawValue>);
 
@@ -61,7 +61,7 @@ impl Message {
         }
     }
 
-    /// Returns the messages of a batch. Only revision 2025-03-26 has batches.
+    /// Returns the messages of a batch, or `None` for a single message. Only revision 2025-03-26 has batches.
     pub(crate) fn batch(&self) -> Option<Vec<Self>> {
         let batch: Vec<Box<RawValue>> = serde_json::from_str(self.text()).ok()?;
         Some(batch.into_iter().map(Self).collect())
@@ -73,7 +73,7 @@ impl Message {
         Self(raw(format!("[{}]", texts.join(","))))
     }
 
-    /// Whether this is a message or a batch of them.
+    /// Whether this JSON is a message or a batch of messages.
     pub(crate) fn is_message(&self) -> bool {
         match self.batch() {
             Some(batch) => {
@@ -195,7 +195,7 @@ fn find<'a>(json: &'a RawValue, path: &[&str]) -> Option<&'a RawValue> {
     members.into_iter().find(|member| member.0 == *name).and_then(|(_, json)| find(json, rest))
 }
 
-/// Returns JSON with another member at a path, or without it.
+/// Returns the JSON with `new` as the member at a path, or without this member if `new` is `None`.
 fn with(json: Option<&RawValue>, path: &[&str], new: Option<&str>) -> String {
     let Some((name, rest)) = path.split_first() else { return new.unwrap_or("null").to_owned() };
     let mut members = json.map(Members::of).unwrap_or_default().0;
@@ -283,8 +283,8 @@ pub(crate) fn failure(request: &Message, text: &str) -> Message {
     answer
 }
 
-/// Changes the responses of a server to these requests, so that the client expects changes. The server declares that its lists may change,
-/// clients must not cache its results, and a list of a feature that the server lacks is empty.
+/// Changes the responses of a server to these requests, so that the client expects changes. The server declares that its lists may change.
+/// Clients must not cache its results. A list of a feature that the server lacks is empty.
 pub(crate) fn adapt(requests: &[Message], answer: &mut Message) {
     if let Some(mut batch) = answer.batch() {
         batch.iter_mut().for_each(|answer| adapt(requests, answer));

@@ -51,7 +51,7 @@ impl Copies {
     /// have left, once they are older than [`FORGOTTEN`].
     pub(crate) fn new(folder: &Path) -> Self {
         let own = folder.join(std::process::id().to_string());
-        // A process that was killed may have had the same id.
+        // A killed process with the same id may have left this folder.
         let _ = fs::remove_dir_all(&own);
         for other in fs::read_dir(folder).into_iter().flatten().flatten() {
             let changed = other.metadata().and_then(|metadata| metadata.modified());
@@ -63,7 +63,7 @@ impl Copies {
         Self { folder: own, count: 0 }
     }
 
-    /// Path of a file that ends with the copies.
+    /// Returns the path of a file that is removed together with the copies.
     #[cfg(feature = "http")]
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)

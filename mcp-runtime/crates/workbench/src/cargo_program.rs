@@ -1,4 +1,4 @@
-//! Program that a client starts with cargo, so that its author can change it while the client runs.
+//! Program that a client starts with cargo, so that the author can change the program while the client runs.
 
 use std::{
     env::consts::EXE_SUFFIX,

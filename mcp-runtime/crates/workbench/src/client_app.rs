@@ -111,8 +111,9 @@ impl ClientApp {
         Self::ALL.into_iter().find(|client| client.name() == name)
     }
 
-    /// Returns the clients that a user may mean with a name that is none of theirs: another usual name such as `code`, or the beginning of a name
-    /// such as `codex`. There are several for `claude`, and none if too many fit.
+    /// Returns the clients that a user may mean with a name that no client has. The name may be another usual name such as `code`, the
+    /// beginning of a client's name such as `codex`, or longer than it such as `cursor-editor`. `claude` fits two clients. If more than two
+    /// fit, none is returned.
     pub fn meant_by(name: &str) -> Vec<Self> {
         let plain = |name: &str| name.to_lowercase().replace(['-', '_', ' '], "");
         let given = plain(name);

@@ -74,7 +74,7 @@ fn with_plain_form<E>(
     Ok(changed.map(|new| format!("{mark}{new}")))
 }
 
-/// Returns the lines of `new`, which end as in `old`.
+/// Returns `new` with the line ends of `old`.
 fn with_line_ends_of(old: &str, new: &str) -> String {
     let lines: Vec<&str> = old.split_inclusive('\n').collect();
     let plain = old.replace("\r\n", "\n");

@@ -80,7 +80,7 @@ fn parse(text: &str) -> Result<CstRootNode, EditError> {
     parsed.map_err(|why| EditError::Invalid(why.to_string()))
 }
 
-/// Returns the property if its value is `null`, which clients read like a property that is missing.
+/// Returns the property if its value is `null`. Clients read such a property as a missing one.
 fn null(file: &CstObject, key: &str) -> Option<CstObjectProp> {
     file.get(key)
         .filter(|property| property.value().is_some_and(|value| value.as_null_keyword().is_some()))

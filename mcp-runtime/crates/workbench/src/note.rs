@@ -1,4 +1,4 @@
-//! What the user of a client has to know about an entry.
+//! Notes for the user of a client about an entry.
 
 use crate::{
     client_app::ClientApp,
@@ -6,7 +6,7 @@ use crate::{
 };
 
 impl ServerEntry {
-    /// Returns notes for the user about this entry in the file of a client, a sentence each. They contain no values of variables.
+    /// Returns notes for the user about this entry in the file of a client. Each note is a sentence, and contains no value of a variable.
     pub fn notes(&self, client: ClientApp) -> Vec<String> {
         let mut notes = Vec::new();
         let title = client.title();
@@ -36,7 +36,7 @@ impl ServerEntry {
         notes
     }
 
-    /// Returns descriptions of the texts of the entry in which the client replaces a part by a value of its own.
+    /// Describes the texts of the entry that the client would change, because it replaces a part by a value of its own.
     fn expanded(&self, client: ClientApp) -> Vec<String> {
         match &self.launch {
             Launch::Http { url } if client.expands(url) => vec!["the URL".to_owned()],

@@ -130,8 +130,8 @@ impl Home {
 /// Name of the configuration file of Claude Desktop.
 const CLAUDE_DESKTOP_FILE: &str = "claude_desktop_config.json";
 
-/// Returns the folder that Claude Desktop reads in place of `%APPDATA%\Claude` if it is installed as a package (MSIX), which is the usual way
-/// since February 2026. Windows shows this program another folder under the same name.
+/// Returns the folder that Claude Desktop reads in place of `%APPDATA%\Claude` if it is installed as a package (MSIX). This is the usual way
+/// since February 2026. When such a package opens `%APPDATA%\Claude`, Windows gives it this folder.
 fn claude_package(local: &Path) -> Option<PathBuf> {
     let packages = fs::read_dir(local.join("Packages")).ok()?.filter_map(Result::ok);
     let claude =
@@ -139,7 +139,7 @@ fn claude_package(local: &Path) -> Option<PathBuf> {
     let folders =
         claude.map(|package| package.path().join("LocalCache").join("Roaming").join("Claude"));
     let mut folders: Vec<_> = folders.filter(|folder| folder.is_dir()).collect();
-    // An old package may have left its folder.
+    // An old package may have left its folder, so a folder with the file comes first.
     folders.sort_by_key(|folder| (!folder.join(CLAUDE_DESKTOP_FILE).is_file(), folder.clone()));
     folders.into_iter().next()
 }

@@ -29,7 +29,7 @@ impl Replacement {
     /// the text from before the first change stays. A copy that has the same text already is used again.
     ///
     /// # Errors
-    /// Fails if a folder or a file cannot be written, or if there are more than 999 copies.
+    /// Fails if a folder or a file cannot be written, or if there are 999 copies with other texts already.
     pub fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<Self> {
         if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;
@@ -40,7 +40,7 @@ impl Replacement {
         };
         let copy = old.map(|old| keep(&file, old)).transpose()?;
         let part = beside(&file, ".new");
-        // What another run has left there may be a link, or readable for others.
+        // A file that another run has left there may be a link, or other users may be able to read it.
         match fs::remove_file(&part) {
             Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
             _ => {}

@@ -129,7 +129,7 @@ pub(super) fn alike_but_for_case(published: &CheckedServer) -> Vec<Problem> {
     folded(published, |name| underscores(name).to_lowercase(), underscores, why)
 }
 
-/// Reserved words of Python. They are a single text, because a slice would take another 40 bytes of the program for each of them.
+/// Reserved words of Python. They are a single text, because a slice would take another 40 bytes of the program for each word.
 const PYTHON: &str = "False None True and as assert async await break class continue def del elif else except \
     finally for from global if import in is lambda nonlocal not or pass raise return try \
     while with yield";

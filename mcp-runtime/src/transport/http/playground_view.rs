@@ -67,7 +67,7 @@ pub(super) fn answer(query: &str) -> Result<Response<Bytes>, String> {
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "SAMEORIGIN"),
         (header::REFERRER_POLICY, "no-referrer"),
-        // The policy does not cover the lookup of a host name.
+        // The policy does not forbid the lookup of a host name.
         (HeaderName::from_static("x-dns-prefetch-control"), "off"),
     ];
     for (name, value) in fixed {
@@ -77,8 +77,8 @@ pub(super) fn answer(query: &str) -> Result<Response<Bytes>, String> {
     Ok(response)
 }
 
-/// Returns the policy of a view. The specification permits `'self'`, too. Here it would be this server, which the view reaches only through
-/// the page, so it is left out.
+/// Returns the policy of a view. The specification permits `'self'`, too. Here `'self'` would be this server, which the view reaches only
+/// through the page, so the policy leaves it out.
 fn policy(declared: &DeclaredSources<'_>) -> String {
     let list = |fixed: &'static str, sources: &[&str]| {
         let all: Vec<_> =
@@ -105,8 +105,8 @@ fn policy(declared: &DeclaredSources<'_>) -> String {
     .join("; ")
 }
 
-/// Returns whether a text is a host source of a policy: a host name with an optional scheme, port and path. Keywords, schemes without a host and
-/// `*` for all hosts are none.
+/// Whether a text is a host source of a policy: a host name with an optional scheme, port and path. Keywords, schemes without a host, and `*`
+/// for all hosts are not host sources.
 fn is_host_source(text: &str) -> bool {
     let rest = match text.split_once("://") {
         Some((scheme, rest)) => {

@@ -26,7 +26,7 @@ pub(crate) struct EventExchange {
     pub(crate) is_acknowledged: bool,
     /// Whether the stream goes on at the next server.
     pub(crate) outlasts: bool,
-    /// Counts the requests until the stream ends.
+    /// Guards that count the requests as open until the stream ends.
     #[expect(dead_code, reason = "its end is what counts")]
     pub(crate) open: (Option<OpenExchange>, Option<Vec<SessionRequest>>),
 }
@@ -48,7 +48,7 @@ impl EventExchange {
         }
     }
 
-    /// Passes events on until the stream ends. Breaks if it has ended for the client, too: with the answer, or because the client has left.
+    /// Passes events on until the server's stream ends. Breaks if the client needs no further events, because it has the answer or has left.
     pub(crate) async fn pass_on(
         &mut self,
         mut body: Incoming,
@@ -84,7 +84,7 @@ impl EventExchange {
         }
     }
 
-    /// Whether a message ends the exchange: with the last answer, or with the cancellation of a listen stream, which comes before the answer.
+    /// Whether a message ends the exchange. The last answer does, and so does the cancellation of a listen stream, which comes before its answer.
     fn ends(&self, message: &Message) -> bool {
         let cancels = |request: &Message| {
             self.outlasts

@@ -90,7 +90,7 @@ impl ClientRequest {
                 None => rest.push(message.clone()),
             }
         }
-        // All messages belong to certain servers.
+        // Each message has gone to its own server, so no message is left.
         if let Some(response) = last.take_if(|_| rest.is_empty()) {
             return Ok(response);
         }
@@ -121,7 +121,7 @@ impl ClientRequest {
         requests.filter(|message| message.kind() == MessageKind::Request).cloned().collect()
     }
 
-    /// Finds the server that has asked the question of an answer, or that runs the request of a cancellation.
+    /// Finds the server whose question a response answers, or whose running request a notification cancels.
     fn owned(&self, hub: &Hub, message: &Message) -> Option<OwnedMessage> {
         let mut message = message.clone();
         match message.kind() {
@@ -150,7 +150,7 @@ impl ClientRequest {
     ) -> Result<Response<AnswerBody>, String> {
         let body = owned.message.to_string().into();
         let response = self.exchange(hub, &owned.upstream, &body, Vec::new(), None).await?;
-        // The client may send an answer again, with another token for example.
+        // After a refusal, the question stays known: the client may send the answer again, for example with another token.
         if let (Some(number), true) = (owned.question, response.status().is_success()) {
             hub.answered(&number);
         }
@@ -165,7 +165,7 @@ impl ClientRequest {
         let methods: Vec<_> = self.messages.iter().map(Message::method).collect();
         let runs_code = methods.iter().any(|method| message::runs_code(method));
         let calls_tool = methods.iter().any(|method| method == "tools/call");
-        // A server that starts has already read what the last server has kept, so it would not know a login that ends there now.
+        // A starting server has already read the kept logins, so it would not know a login that the last server completes now.
         let may_log_in = self.messages.is_empty() && self.parts.method == Method::POST;
         let mut phases = hub.phase.subscribe();
         let settled = phases.wait_for(|phase| {

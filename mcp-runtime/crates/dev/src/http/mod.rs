@@ -1,8 +1,8 @@
 //! Serves clients over HTTP: holds the port, and runs the servers behind it.
 
 // `exchange` answers a request with the help of `hub`, which knows the server of the moment (`upstream`) and the sessions that outlast it
-// (`session`). `ready` hears that a server listens, and knows the file that it leaves to the next one. `answer_stream`, `sse` and
-// `body` are the form of the answers, `access` says who may read those of `dev` itself.
+// (`session`). `ready` receives the report that a server listens, and knows the file that a server leaves to the next server. `answer_stream`,
+// `sse` and `body` write the answers. `access` restricts the answers of `dev` itself to this machine.
 
 mod access;
 mod answer_stream;

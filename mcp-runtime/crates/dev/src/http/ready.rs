@@ -1,5 +1,5 @@
-//! Reports of servers that listen, and the file that a server leaves to the next one. A server knows from a variable where to report, and with
-//! which secret: other users of the machine can connect to the same port, and cannot read the variables of a process.
+//! Reports of servers that listen, and the file that a server leaves to the next server. A variable tells a server the port and the secret of
+//! its report. Other users of the machine can connect to this port, but cannot read the variables of a process.
 
 use std::{
     env,
@@ -18,8 +18,8 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-/// Variable of a server that `dev` has started: the id of the process of `dev`, the secret and the address for the report, and the path of
-/// the file for the next server.
+/// Variable of a server that `dev` has started. Its value has the id of the process of `dev`, the secret and the address of the report, and
+/// the path of the kept file.
 pub(crate) const READY: &str = "MCP_RUNTIME_DEV_READY";
 
 /// Maximum number of bytes of a report.
@@ -85,8 +85,8 @@ impl Supervisor {
         parent.is_none_or(|parent| parent == process).then_some(supervisor)
     }
 
-    /// Returns the file in which this server finds what the last server has kept, and keeps what the next server has to know. `None` if the
-    /// path of the file is not Unicode.
+    /// Returns the file with the lines of earlier servers, to which this server appends lines for the next server. `None` if the path of the
+    /// file is not Unicode.
     #[must_use]
     pub fn kept(&self) -> Option<KeptFile> {
         self.kept.clone()
@@ -171,13 +171,13 @@ async fn read(stream: TcpStream) -> Option<(Report, TcpStream)> {
     Some((report, reader.into_inner().into_inner()))
 }
 
-/// File that the servers of one `dev` write one after the other. It is in the folder of the copies, and ends with `dev`. Its lines mean
-/// nothing to `dev`.
+/// File to which the servers of one `dev` append lines. It is in the folder of the copies, and is removed with this folder when `dev` ends.
+/// `dev` does not read the lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptFile(PathBuf);
 
 impl KeptFile {
-    /// Names the file. It is created with the first line.
+    /// Names the file. The first line creates it.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
         Self(path)

@@ -1,4 +1,4 @@
-//! Texts that clients change, and what users are told about them.
+//! Texts that clients change, and the notes for users about these texts.
 
 use crate::{ClientApp, Launch, ServerEntry, Variable, VariableValue};
 
@@ -20,9 +20,9 @@ fn entry(value: &str, args: &[&str]) -> ServerEntry {
 }
 
 /// Sources, read on 2026-11-27. Gemini CLI: packages/core/src/utils/envExpansion.ts of google-gemini/gemini-cli at 5411f113, which calls
-/// dotenv-expand 12.0.3 for each value of `env`; that version turns each of the escaped texts below into the text before it, and for example `pa$$word`
-/// into `pa$`. packages/cli/src/utils/envVarResolver.ts replaces the names of known variables in all settings before, also after a
-/// backslash.
+/// dotenv-expand 12.0.3 for each value of `env`. That version turns each escaped text below into the text to its left. It turns
+/// `pa$$word`, for example, into `pa$`. Before that, packages/cli/src/utils/envVarResolver.ts replaces the names of known variables in all
+/// settings, also after a backslash.
 #[test]
 fn gemini_cli_gets_each_dollar_sign_of_a_value_escaped() {
     for (value, escaped) in [
