@@ -55,7 +55,7 @@ impl FromStr for Seconds {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let time = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let time = time.filter(|time| !time.is_zero()).map(Self);
-        time.ok_or("it is no number of seconds above 0, such as 2.5")
+        time.ok_or("it is not a number of seconds above 0, such as 2.5")
     }
 }
 

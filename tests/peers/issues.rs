@@ -330,7 +330,7 @@ fn an_answer_that_is_too_large_is_not_read_to_its_end() {
 
 #[test]
 fn wrong_settings_are_named() {
-    let number = "it is no number of seconds above 0, such as 2.5";
+    let number = "it is not a number of seconds above 0, such as 2.5";
     for (name, value, expected) in [
         ("ISSUES_KEY", "", "`key` at examples/issues/api.rs"),
         ("ISSUES_KEY", "", "set the option `--key KEY` or the variable `ISSUES_KEY`"),

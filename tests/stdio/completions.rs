@@ -52,7 +52,7 @@ fn commands_and_their_options_are_suggested() {
     }
     check(&["ve"], &["version\tprints the name and the version of the server"]);
     let json = "--json\tprints the output of the command as JSON";
-    let help = "--help\tprints this help, or that of the command before it";
+    let help = "--help\tprints this help, or that of a command";
     let strict = "--strict\tfails if there is any finding";
     let against = "--against\tcompares the server with this lock file instead";
     check(&["check", "-"], &[strict, against, json, help]);

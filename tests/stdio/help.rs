@@ -46,7 +46,7 @@ fn each_command_has_a_page_of_help_with_its_options() {
         "call TOOL [NAME=VALUE …]\ncalls a tool\n\n  \
            --answer KEY=JSON  answers a question of `call`, `read` or `get`; may be repeated\n  \
            --json             prints the output of the command as JSON\n  \
-           --help             prints this help, or that of the command before it\n"
+           --help             prints this help, or that of a command\n"
     );
     for same in [&["call", "-h"][..], &["help", "call"], &["--help", "call"]] {
         assert_eq!(page(same), call, "{same:?}");
@@ -106,7 +106,7 @@ fn help_for_an_unknown_command_names_the_nearest() {
     check_refused(&["help", "echo"], "unknown command `echo`; did you mean `call echo`?");
     check_refused(
         &["help", "list", "call"],
-        "`help` takes one argument, and not `call`: `help [COMMAND]`; see `help`",
+        "`help` takes one argument, but got `call`: `help [COMMAND]`; see `help`",
     );
 }
 
@@ -211,7 +211,7 @@ fn an_option_that_is_given_twice_is_refused_unless_it_may_be_repeated() {
 fn a_word_after_two_dashes_is_no_option() {
     check_refused(
         &["list", "--", "--json"],
-        "`list` takes no argument, and not `--json`: `list`; see `help`",
+        "`list` takes no argument, but got `--json`: `list`; see `help`",
     );
     let (stdout, _) = run(&["complete", "volume", "title", "--", "--x"], SUCCESS);
     assert_eq!(stdout, "");

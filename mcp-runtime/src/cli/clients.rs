@@ -140,7 +140,7 @@ impl ClientWords {
         if read.args.first().is_some_and(|word| word == "dev") {
             let client = read.client.name();
             return Err(CommandError::usage(format!(
-                "`dev` needs cargo, which starts the server if you write `{command} {client} --dev`"
+                "an entry with `dev` has to start cargo: run `{command} {client} --dev`"
             )));
         }
         Ok(read)

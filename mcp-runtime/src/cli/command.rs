@@ -37,7 +37,7 @@ pub(super) const JSON: CommandOption =
 
 /// Option of all commands and of the server.
 pub(super) const HELP: CommandOption =
-    CommandOption::flag("--help", "prints this help, or that of the command before it");
+    CommandOption::flag("--help", "prints this help, or that of a command");
 
 /// Option of the server.
 pub(super) const VERSION: CommandOption =
@@ -208,7 +208,7 @@ impl Command {
         let problem = match words.get(places.len()) {
             Some(word) if !has_further => {
                 let count = if places.is_empty() { "no" } else { "one" };
-                format!("takes {count} argument, and not `{word}`")
+                format!("takes {count} argument, but got `{word}`")
             }
             None if words.len() < required => "needs an argument".to_owned(),
             _ => return Ok(()),

@@ -13,23 +13,23 @@ impl ServerEntry {
         for place in self.expanded(client) {
             notes.push(match client {
                 ClientApp::GeminiCli => format!(
-                    "{title} replaces `$NAME` and `${{NAME}}` in {place} if its environment has the variable NAME: check that it has not"
+                    "{title} replaces `$NAME` and `${{NAME}}` in {place} if its environment has the variable NAME: make sure that NAME is not set there"
                 ),
                 _ => format!(
-                    "{title} replaces `${{…}}` in {place}, and has no way to write it as text: use a value without it"
+                    "{title} replaces `${{…}}` in {place}, and has no escape for it: use a value without `${{…}}`"
                 ),
             });
         }
         match client {
             ClientApp::GeminiCli if self.name.contains('_') => notes.push(format!(
-                "the rules of {title} for tools need a name of the server without `_`: use `--name {}`",
+                "the tool rules of {title} do not work if the name of the server contains `_`: use `--name {}`",
                 self.name.replace('_', "-")
             )),
             ClientApp::VsCode if !self.questions(client).is_empty() => notes.push(
                 "VS Code does not pass servers that ask for values on to the Copilot agent: that agent reads `mcpServers` in `~/.copilot/mcp-config.json`, which `plain` writes with `--file`".to_owned(),
             ),
             ClientApp::Windsurf => notes.push(
-                "Windsurf is called Devin since June 2026: its new versions read the file of the client `devin`".to_owned(),
+                "Windsurf has been called Devin since June 2026: newer versions read the file of the client `devin`".to_owned(),
             ),
             _ => {}
         }
