@@ -46,7 +46,7 @@ function hintsOf(annotations: any = {}): Hint[] {
     const hints: Hint[] = [];
     const add = (label: string, about: string, tone: Hint['tone'] = 'calm') => hints.push({ label, about, tone, isListed: tone === 'warn' });
     if (annotations.readOnlyHint) add('read only', 'The tool changes nothing.');
-    // The protocol assumes this of a tool that may change something. Without any hint, the author has only not said it.
+    // The protocol assumes that a tool which may change something is destructive. If the author has set no hint at all, the page does not show that.
     const hasHints = annotations.idempotentHint !== undefined || annotations.openWorldHint !== undefined || annotations.readOnlyHint !== undefined;
     if ((annotations.destructiveHint ?? hasHints) && !annotations.readOnlyHint) add('destructive', 'The tool may delete or overwrite something.', 'warn');
     if (annotations.idempotentHint) add('idempotent', 'A second call with the same arguments changes nothing more.');

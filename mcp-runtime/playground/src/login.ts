@@ -109,6 +109,6 @@ let back = takeReturned();
 export function returned(): URLSearchParams | undefined {
     const found = back;
     back = undefined;
-    if (found && !found.isOurs) throw new LoginFailed('It was not begun in this tab.');
+    if (found && !found.isOurs) throw new LoginFailed('the login was begun in another tab.');
     return found?.parameters;
 }

@@ -1,12 +1,12 @@
 // Tasks of the server that this page has started, in both dialects: that of revision 2025-11-25, and the extension of 2026-07-28.
 
-import type { Connection, Session } from './connection.ts';
+import { explain, type Connection, type Session } from './connection.ts';
 import { Store } from './store.ts';
 import type { Message } from './wire.ts';
 
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled';
-// `isLost` means that the connection has ended before the task, so the status may be old.
-export type TaskState = { taskId: string; tool: string; status: TaskStatus; statusMessage?: string; createdAt?: string; pollIntervalMs?: number; pollInterval?: number; isLost?: boolean };
+// `lost` is the reason if the page can no longer ask for the status, for example because the connection has ended.
+export type TaskState = { taskId: string; tool: string; status: TaskStatus; statusMessage?: string; createdAt?: string; pollIntervalMs?: number; pollInterval?: number; lost?: string };
 
 const LEAST_PAUSE = 200;
 const USUAL_PAUSE = 1000;
@@ -53,8 +53,8 @@ export class Tasks {
         // Questions of the task go away when it is over.
         const over = new AbortController();
         const followed = session.isModern ? this.#follow(session, first, note, over.signal) : this.#wait(session, first, note);
-        followed.catch(() => {
-            if (!isOver(last.status)) note({ ...last, isLost: true });
+        followed.catch((error) => {
+            if (!isOver(last.status)) note({ ...last, lost: explain(error) });
         });
         // The call ends as soon as the user cancels it. The server may cancel the task later or even complete it, so the list still follows the task.
         let cancel = () => {};

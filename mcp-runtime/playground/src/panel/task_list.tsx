@@ -20,20 +20,20 @@ export function TaskList({ tasks }: { tasks: Tasks }) {
                     </tr>
                 </thead>
                 <tbody>
-                    {all.map(({ taskId, tool, status, statusMessage, isLost }) => (
+                    {all.map(({ taskId, tool, status, statusMessage, lost }) => (
                         <tr key={taskId}>
                             <td>{tool}</td>
                             <td>
                                 <span class={`badge task-${status}`}>{status.replace('_', ' ')}</span>
                             </td>
                             <td>
-                                {(status === 'working' || status === 'input_required') && !isLost && (
+                                {(status === 'working' || status === 'input_required') && lost === undefined && (
                                     <button type="button" class="small" onClick={() => void tasks.cancel(taskId)}>
                                         Cancel
                                     </button>
                                 )}
                             </td>
-                            <td>{isLost ? 'The connection has ended, so the status may be old.' : statusMessage}</td>
+                            <td>{lost === undefined ? statusMessage : `The status may be old: ${lost}`}</td>
                             <td>
                                 <code>{taskId}</code>
                             </td>

@@ -36,7 +36,7 @@ function ViewSection({ view, isShown }: { view: View; isShown: boolean }) {
             )}
             {state.sources && <SourceList sources={state.sources} />}
             {state.src && <Frame view={view} src={state.src} state={state} />}
-            <Boundary about="What the view has said">
+            <Boundary about="Messages of the view">
                 <Said state={state} />
             </Boundary>
         </section>
@@ -71,7 +71,7 @@ function SourceList({ sources: { allowed, refused } }: { sources: Sources }) {
 
 function Said({ state: { messages, modelContext } }: { state: ViewState }) {
     return (
-        <div class="said" role="log" aria-label="What the view has said">
+        <div class="said" role="log" aria-label="Messages of the view">
             {messages.map(({ role, content }) => (
                 <div class="message">
                     <h4>Message to the conversation, as {role}</h4>
