@@ -86,6 +86,7 @@ impl Outbox {
     }
 
     /// Adds the last message of a call. If a report of the call waits, it is added first.
+    #[inline]
     pub(crate) fn push_last(
         &self,
         slot: Option<&Arc<ProgressSlot>>,

@@ -176,6 +176,7 @@ impl Method {
     ///
     /// # Errors
     /// Returns an invalid-params error that names the missing or wrong member.
+    #[inline]
     pub(super) fn operation<'a>(self, params: &'a RpcParams<'a>) -> Result<Request<'a>, Error> {
         match self {
             Self::List(kind) => list(kind, params),

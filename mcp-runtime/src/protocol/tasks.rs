@@ -36,6 +36,7 @@ use crate::{
 /// # Errors
 /// Fails if the tool runs only as a task, but the client does not support or request tasks, or if the client requests a task from a tool
 /// without tasks. Also fails if the parameters are invalid, or if a limit on tasks is reached.
+#[inline]
 pub(super) fn open(
     state: &PeerState,
     entry: Option<&Arc<Entry>>,

@@ -64,6 +64,7 @@ impl StdioInput {
 }
 
 impl AsyncRead for StdioInput {
+    #[inline]
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -117,6 +118,7 @@ impl StdioOutput {
 }
 
 impl AsyncWrite for StdioOutput {
+    #[inline]
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -130,6 +132,7 @@ impl AsyncWrite for StdioOutput {
         }
     }
 
+    #[inline]
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.sink {
             #[cfg(unix)]
