@@ -109,7 +109,7 @@ fn the_entry_of_a_program_under_development_starts_cargo() {
     assert_eq!(output.status.code(), Some(2), "{stderr}");
     assert!(stderr.contains("-- config cursor --dev`"), "{stderr}");
     for (arguments, part) in [
-        (&["install", "cursor", "--", "dev"][..], "if you write `install cursor --dev`"),
+        (&["install", "cursor", "--", "dev"][..], "has to start cargo: run `install cursor --dev`"),
         (&["config", "zed", "--dev", "--url=http://a"], "give either `--url` or `--dev`"),
     ] {
         let why = home.fail(arguments, 2);
