@@ -209,7 +209,7 @@ fn record_and_replay_explain_wrong_words() {
     let path = file.0.to_str().expect("a path of a test");
     for (arguments, status, part) in [
         (&["record"][..], 2, "`record` needs an argument: `record FILE [-- ARGUMENTS]`"),
-        (&["record", "a", "b"], 2, "and not `b`: `record FILE [-- ARGUMENTS]`"),
+        (&["record", "a", "b"], 2, "but got `b`: `record FILE [-- ARGUMENTS]`"),
         (&["record", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
         (&["replay", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
         (&["replay", path], 1, "the file has no message of a client"),
