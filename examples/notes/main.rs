@@ -155,7 +155,8 @@ type Users = Arc<OnceLock<[(&'static str, String); 2]>>;
 
 /// Returns the users and their passwords. Generated passwords are printed only over HTTP, because stdio has no login.
 fn users(config: &Config) -> [(&'static str, String); 2] {
-    let is_served = env::args().any(|argument| argument.starts_with("--http"));
+    let serves = |argument: String| argument.starts_with("--http") || argument == "playground";
+    let is_served = env::args().any(serves);
     let password = |name: &str, given: &Option<String>| {
         given.clone().unwrap_or_else(|| {
             let mut bytes = [0; 10];

@@ -89,8 +89,10 @@ fn install_creates_a_missing_file_for_a_user_or_for_a_project() {
 #[test]
 fn the_entry_of_a_program_under_development_starts_cargo() {
     let home = HomeFolder::new();
-    let mut command = home.command(&["install", "cursor", "--dev", "--name", "mine"]);
-    let output = command.env("CARGO_MANIFEST_DIR", "/src/mine").output().expect("it runs");
+    let package = env!("CARGO_MANIFEST_DIR");
+    let mut command =
+        home.command(&["install", "cursor", "--dev", "--features=a,b", "--name", "mine"]);
+    let output = command.env("CARGO_MANIFEST_DIR", package).output().expect("it runs");
     let stderr = String::from_utf8(output.stderr).expect("UTF-8");
     assert!(output.status.success() && !stderr.contains("debug build"), "{stderr}");
     let file: Value = serde_json::from_str(&home.text(".cursor/mcp.json")).expect("JSON");
@@ -98,10 +100,14 @@ fn the_entry_of_a_program_under_development_starts_cargo() {
     let cargo = Path::new(entry["command"].as_str().expect("a path")).file_stem();
     assert_eq!(cargo.expect("a file"), "cargo", "{entry}");
     let args = entry["args"].as_array().expect("a list");
-    let (first, last) = (&args[..4], &args[args.len() - 2..]);
-    let manifest = Path::new("/src/mine").join("Cargo.toml");
-    assert_eq!(first, [json!("run"), json!("-q"), json!("--manifest-path"), json!(manifest)]);
-    assert_eq!(last, [json!("--"), json!("dev")]);
+    let (first, last) = (&args[..4], &args[args.len() - 4..]);
+    let manifest = Path::new(package).join("Cargo.toml");
+    assert_eq!(first, [json!("run"), json!("--quiet"), json!("--manifest-path"), json!(manifest)]);
+    assert_eq!(last, [json!("--"), json!("dev"), json!("--features"), json!("a,b")]);
+    // The program is built as this program was.
+    let built = args.iter().skip_while(|word| *word != "--features").nth(1);
+    let built = built.and_then(Value::as_str).expect("features");
+    assert!(built.contains("mcp-runtime/workbench") && built.ends_with(",a,b"), "{built}");
 
     let mut command = home.command(&["config", "cursor", "--dev"]);
     let output = command.env_remove("CARGO_MANIFEST_DIR").output().expect("it runs");
@@ -111,6 +117,7 @@ fn the_entry_of_a_program_under_development_starts_cargo() {
     for (arguments, part) in [
         (&["install", "cursor", "--", "dev"][..], "has to start cargo: run `install cursor --dev`"),
         (&["config", "zed", "--dev", "--url=http://a"], "give either `--url` or `--dev`"),
+        (&["config", "zed", "--features=a"], "`--features` goes with `--dev`"),
     ] {
         let why = home.fail(arguments, 2);
         assert!(why.contains(part), "{why}");
@@ -134,6 +141,11 @@ fn install_follows_a_link_and_keeps_the_permissions() {
     assert!(home.text("dotfiles/mcp.json").contains("mcpServers"));
     let mode = fs::metadata(home.path("dotfiles/mcp.json")).expect("the file").permissions();
     assert_eq!(mode.mode() & 0o777, 0o600);
+    // The target may belong to a folder that is not there at the moment.
+    fs::remove_file(home.path("dotfiles/mcp.json")).expect("own file");
+    let why = home.fail(&["install", "cursor"], 1);
+    assert!(why.contains("it is a link to a file that does not exist"), "{why}");
+    assert!(home.path(".cursor/mcp.json").is_symlink());
 }
 
 #[test]

@@ -401,9 +401,9 @@ fn errors_of_the_command_line_suggest_a_correction() {
         &["is more than an address: write `--http 127.0.0.1:8000 --path /x`"],
     );
     check_refused(&["--http=99999"], USAGE, &["`--http`: `99999` is not a port"]);
-    check_refused(&["call"], USAGE, &["`call` needs an argument: `call TOOL [NAME=VALUE …]`"]);
-    check_refused(&["read"], USAGE, &["`read` needs an argument: `read URI`"]);
-    check_refused(&["get"], USAGE, &["`get` needs an argument: `get PROMPT [NAME=VALUE …]`"]);
+    check_refused(&["call"], USAGE, &["`call` needs `TOOL`: `call TOOL [NAME=VALUE …]`"]);
+    check_refused(&["read"], USAGE, &["`read` needs `URI`: `read URI`"]);
+    check_refused(&["get"], USAGE, &["`get` needs `PROMPT`: `get PROMPT [NAME=VALUE …]`"]);
     check_refused(&["call", "repaet"], USAGE, &["unknown tool `repaet`; did you mean `repeat`?"]);
     check_refused(&["call", "greet"], USAGE, &["unknown tool `greet`; did you mean `get greet`?"]);
     check_refused(

@@ -62,7 +62,10 @@ fn commands_and_their_options_are_suggested() {
     check(&["help", "ve"], &["version\tprints the name and the version of the server"]);
     let installed = suggested(&["install", "cursor", "--project", ""]);
     let names: Vec<_> = installed.iter().map(|line| line.split_once('\t').unwrap().0).collect();
-    assert_eq!(names, ["--name", "--url", "--dev", "--file", "--print", "--json", "--help"]);
+    assert_eq!(
+        names,
+        ["--name", "--url", "--dev", "--features", "--file", "--print", "--json", "--help"]
+    );
     // An option that may be repeated is suggested again.
     assert_eq!(suggested(&["call", "echo", "--answer=a=1", "--a"]).len(), 1);
     check(&["--pa"], &["--path\tpath of the endpoint, by default /mcp"]);

@@ -350,7 +350,7 @@ fn only_the_owner_of_a_file_can_read_its_copies() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("own file");
     let (_, stderr) = ended(&[ROOT, KEY], &["install", "cursor", "--file", path], 0);
     let warning = format!(
-        "warning: other users of this machine can read {path}, which has the value of `FILE_BOX_API_KEY`: run `chmod 600 {path}`\n"
+        "warning: other users of this machine can read {path}, which has the value of `FILE_BOX_API_KEY`: close it to them with `chmod 600`\n"
     );
     assert!(stderr.contains(&warning), "{stderr}");
     let (_, stderr) = ended(&[], &["uninstall", "cursor", "--file", path], 0);

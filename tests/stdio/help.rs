@@ -122,7 +122,11 @@ fn an_unknown_option_of_a_command_is_refused_with_the_nearest() {
     );
     check_refused(
         &["call", "echo", "--anwser", "a=1"],
-        "`call` has no option `--anwser`; did you mean `--answer`?",
+        "`call` has no option `--anwser`; did you mean `--answer`? (an argument of the item is written `anwser=VALUE`)",
+    );
+    check_refused(
+        &["call", "echo", "--text", "a"],
+        "`call` has no option `--text`; it has --answer, --json, --help (an argument of the item is written `text=VALUE`)",
     );
     check_refused(
         &["dev", "--feature=a"],
@@ -135,7 +139,7 @@ fn an_unknown_option_of_a_command_is_refused_with_the_nearest() {
     check_refused(&["list", "--all"], "`list` has no option `--all`; it has --json, --help");
     check_refused(
         &["config", "cursor", "--fast"],
-        "`config` has no option `--fast`; it has --name, --url, --dev, --json, --help; other words follow `--`",
+        "`config` has no option `--fast`; it has --name, --url, --dev, --features, --json, --help; other words follow `--`",
     );
     check_refused(
         &["list", "--http"],
@@ -172,8 +176,12 @@ fn a_missing_value_of_an_option_is_refused() {
         &["--http", "--path"],
         &["dev", "--features"],
         &["dev", "--http", "--drain"],
+        // The next option is not the value.
+        &["install", "cursor", "--print", "--name", "--project"],
+        &["check", "--against", "--strict"],
     ] {
-        let option = words.last().expect("an option");
+        let option = words.iter().rfind(|word| !["--project", "--strict"].contains(word));
+        let option = option.expect("an option");
         let problem = format!("`{option}` needs a value, as in `{option} ");
         let (_, stderr) = run(words, USAGE);
         assert!(stderr.starts_with(&format!("error: {problem}")), "{stderr}");

@@ -127,6 +127,12 @@ fn a_wrong_answer_is_a_wrong_command_line() {
     );
     check(&["call", "book", "--answer", "table"], 2, "", &["`--answer` takes KEY=JSON"]);
     check(
+        &["call", "book", "--answer", "table=1", "--answer", "table=2"],
+        2,
+        "",
+        &["`--answer table=…` is given twice"],
+    );
+    check(
         &["call", "book", "--answer", "table=yes"],
         2,
         "",

@@ -208,7 +208,7 @@ fn record_and_replay_explain_wrong_words() {
     fs::write(&file.0, "").unwrap();
     let path = file.0.to_str().expect("a path of a test");
     for (arguments, status, part) in [
-        (&["record"][..], 2, "`record` needs an argument: `record FILE [-- ARGUMENTS]`"),
+        (&["record"][..], 2, "`record` needs `FILE`: `record FILE [-- ARGUMENTS]`"),
         (&["record", "a", "b"], 2, "but got `b`: `record FILE [-- ARGUMENTS]`"),
         (&["record", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
         (&["replay", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),

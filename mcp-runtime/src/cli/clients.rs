@@ -1,19 +1,22 @@
 //! The commands `config`, `install` and `uninstall`, which set a client up for this server.
 
 use std::{
-    env, fs, io,
+    env,
+    env::consts::EXE_SUFFIX,
+    ffi::OsString,
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_workbench::{
-    CargoProgram, CargoProgramError, ClientApp, Home, Launch, Replacement, Scope, ServerEntry,
-    Variable, VariableValue, difference,
+    ClientApp, Home, Launch, Replacement, Scope, ServerEntry, Variable, VariableValue, difference,
 };
 use serde_json::json;
 
 use super::{
     command::{CommandWords, print},
+    dev,
     exit::CommandError,
     option::CommandOption,
     screen::{Screen, say},
@@ -37,6 +40,8 @@ struct ClientWords {
     url: Option<String>,
     /// Whether the client starts the command `dev` with cargo.
     is_dev: bool,
+    /// Features of the author's package, for `dev`.
+    features: Vec<String>,
     /// Whether the change is only shown.
     is_preview: bool,
     /// Arguments of the server.
@@ -125,6 +130,7 @@ impl ClientWords {
             name: options.take(&NAME),
             url: options.take(&URL),
             is_dev: options.has(&DEV),
+            features: dev::features(&options),
             is_preview: options.has(&PRINT),
             args: rest,
         };
@@ -135,6 +141,12 @@ impl ClientWords {
         }
         if read.url.is_some() && read.is_dev {
             return Err(CommandError::usage("give either `--url` or `--dev`".to_owned()));
+        }
+        if !read.features.is_empty() && !read.is_dev {
+            return Err(CommandError::usage(
+                "`--features` goes with `--dev`: the entry of a built program needs none"
+                    .to_owned(),
+            ));
         }
         // Without cargo, `dev` would not find the package of the server.
         if read.args.first().is_some_and(|word| word == "dev") {
@@ -182,7 +194,7 @@ impl ClientWords {
                 });
                 let env = variables.map(|variable| variable.of_server(&name)).collect();
                 if self.is_dev {
-                    self.cargo_program()?.dev(args, &self.args, env)
+                    self.dev(args, env)?
                 } else {
                     args.extend(self.args.iter().cloned());
                     Launch::Process { command: program()?, args, env }
@@ -192,17 +204,21 @@ impl ClientWords {
         Ok(ServerEntry { name: self.name(builder), launch })
     }
 
-    /// Returns how cargo builds this program.
-    fn cargo_program(&self) -> Result<CargoProgram, CommandError> {
-        CargoProgram::of_environment(Path::new(&program()?), variable).map_err(|why| {
-            let (command, client) = (self.command, self.client.name());
-            CommandError::usage(match why {
-                CargoProgramError::NotStarted => format!(
-                    "`--dev` writes how cargo builds this program, but {why}: run `cargo run --features mcp-runtime/workbench -- {command} {client} --dev`"
-                ),
-                why => format!("`--dev` writes how cargo builds this program, but {why}"),
-            })
-        })
+    /// Returns how the client starts `dev` with cargo. `options` are those of the server.
+    fn dev(&self, options: Vec<String>, env: Vec<Variable>) -> Result<Launch, CommandError> {
+        let command = format!("{} {} --dev", self.command, self.client.name());
+        let mut words = dev::project(self.features.clone(), &command)?.run_arguments();
+        words.extend(options.into_iter().map(OsString::from));
+        words.push("dev".into());
+        if !self.features.is_empty() {
+            words.extend([dev::FEATURES.name.into(), self.features.join(",").into()]);
+        }
+        if !self.args.is_empty() {
+            words.push("--".into());
+            words.extend(self.args.iter().map(OsString::from));
+        }
+        let args: Result<_, _> = words.into_iter().map(unicode).collect();
+        Ok(Launch::Process { command: unicode(cargo().into())?, args: args?, env })
     }
 
     fn file(&self) -> Result<PathBuf, CommandError> {
@@ -250,9 +266,23 @@ fn program() -> Result<String, CommandError> {
     let path = env::current_exe().map_err(|why| {
         CommandError::failure(format_args!("the path of this program is unknown: {why}"))
     })?;
-    let path = path.into_os_string().into_string();
-    path.map_err(|path| {
-        CommandError::failure(format_args!("the path of this program is not Unicode: {path:?}"))
+    unicode(path.into())
+}
+
+/// Returns the path of cargo. The one of rustup comes first, because it also finds the compiler where the client has another `PATH`.
+fn cargo() -> PathBuf {
+    let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    let folder = variable("CARGO_HOME").or_else(|| Some(variable(home)?.join(".cargo")));
+    let of_rustup = folder.map(|folder| folder.join("bin").join(format!("cargo{EXE_SUFFIX}")));
+    let of_rustup = of_rustup.filter(|path| path.is_file());
+    of_rustup.or_else(|| variable("CARGO")).unwrap_or_else(|| "cargo".into())
+}
+
+fn unicode(word: OsString) -> Result<String, CommandError> {
+    word.into_string().map_err(|word| {
+        CommandError::failure(format_args!(
+            "no configuration file can contain {word:?}, because it is not Unicode"
+        ))
     })
 }
 
@@ -370,7 +400,7 @@ fn warn_of_readers(saved: &Replacement, secrets: &[&str]) {
     if let (true, [_, ..]) = (saved.is_open_to_others, secrets) {
         let file = saved.file.display();
         say(format_args!(
-            "warning: other users of this machine can read {file}, which has the value of `{}`: run `chmod 600 {file}`\n",
+            "warning: other users of this machine can read {file}, which has the value of `{}`: close it to them with `chmod 600`\n",
             secrets.join("`, `"),
         ));
     }

@@ -195,7 +195,14 @@ impl Command {
                 format!("; it has {}{rest}", names.join(", "))
             }
         };
-        CommandError::usage(format!("`{}` has no option `{given}`{hint}", self.name))
+        let pairs = match self.arguments.contains("NAME=VALUE") {
+            true => {
+                let name = given.trim_start_matches('-');
+                format!(" (an argument of the item is written `{name}=VALUE`)")
+            }
+            false => String::new(),
+        };
+        CommandError::usage(format!("`{}` has no option `{given}`{hint}{pairs}", self.name))
     }
 
     /// Compares the number of words that are no option with the placeholders.
@@ -207,10 +214,14 @@ impl Command {
         let name = self.name;
         let problem = match words.get(places.len()) {
             Some(word) if !has_further => {
-                let count = if places.is_empty() { "no" } else { "one" };
-                format!("takes {count} argument, but got `{word}`")
+                let count = match places.len() {
+                    0 => "no argument".to_owned(),
+                    1 => "one argument".to_owned(),
+                    most => format!("at most {most} arguments"),
+                };
+                format!("takes {count}, but got `{word}`")
             }
-            None if words.len() < required => "needs an argument".to_owned(),
+            None if words.len() < required => format!("needs `{}`", places[words.len()]),
             _ => return Ok(()),
         };
         let see = match places.first() {
@@ -262,7 +273,6 @@ pub(super) fn print(text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{GivenValues, HelpSection};
 
     const TARGET: CommandOption = CommandOption::valued("--target", "TARGET", "target of the walk");
     const STEP: CommandOption = CommandOption::valued("--step", "STEP", "a step").repeatable();
@@ -290,11 +300,16 @@ mod tests {
     #[test]
     fn wrong_words_are_named() {
         for (words, problem) in [
-            ("", "`walk` needs an argument: `walk FROM [TO] [OPTIONS]`; see `help`"),
+            ("", "`walk` needs `FROM`: `walk FROM [TO] [OPTIONS]`; see `help`"),
+            (
+                "a b c",
+                "`walk` takes at most 2 arguments, but got `c`: `walk FROM [TO] [OPTIONS]`; see `help`",
+            ),
             ("a --fats", "`walk` has no option `--fats`; did you mean `--fast`?"),
             ("a -x", "`walk` has no option `-x`; it has --target, --step, --fast, --help"),
             ("a --fast=b", "`--fast` takes no value: write `--fast` alone"),
             ("a --target", "`--target` needs a value, as in `--target TARGET`"),
+            ("a --target --fast", "`--target` needs a value, as in `--target TARGET`"),
             ("a --target b --target=c", "`--target` is given twice"),
         ] {
             assert_eq!(read(words).err().as_deref(), Some(problem));
@@ -305,32 +320,8 @@ mod tests {
     struct EveryName;
 
     impl OwnOptions for EveryName {
-        fn names(&self) -> Vec<String> {
-            Vec::new()
-        }
-
-        fn knows(&self, _: &str) -> bool {
-            true
-        }
-
-        fn take(&mut self, _: &str, _: &mut Parser) -> Result<(), String> {
-            Ok(())
-        }
-
-        fn take_all(&mut self, _: &mut Parser) -> Result<(), String> {
-            Ok(())
-        }
-
         fn misplaced(&self, option: &str, command: &str) -> Option<String> {
             Some(format!("`{option}` goes before `{command}`"))
-        }
-
-        fn help(&self) -> Vec<HelpSection> {
-            Vec::new()
-        }
-
-        fn into_given(self: Box<Self>) -> GivenValues {
-            GivenValues::new()
         }
     }
 

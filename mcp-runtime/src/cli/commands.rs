@@ -58,7 +58,7 @@ pub(super) static COMMANDS: &[Command] = &[
         "prints the entry for the configuration of a client",
         clients::config,
     )
-    .options(&[clients::NAME, clients::URL, clients::DEV])
+    .options(&[clients::NAME, clients::URL, clients::DEV, dev::FEATURES])
     .rest("[-- ARGUMENTS]")
     .json(),
     #[cfg(feature = "workbench")]
@@ -72,6 +72,7 @@ pub(super) static COMMANDS: &[Command] = &[
         clients::NAME,
         clients::URL,
         clients::DEV,
+        dev::FEATURES,
         clients::FILE,
         clients::PROJECT,
         clients::PRINT,

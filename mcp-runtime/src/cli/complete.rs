@@ -22,7 +22,7 @@ pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandEr
 async fn suggestions(builder: Builder, given: CommandWords) -> Result<CommandOutput, CommandError> {
     let CommandWords { words, json, .. } = given;
     let [target, argument, rest @ ..] = &*words else {
-        return Err(CommandError::usage("`complete` needs an item and an argument; see `help`"));
+        unreachable!("the declaration of the command requires both words");
     };
     // The first word after the argument is the typed text, unless it gives a value to another argument.
     let (typed, others) = match rest {

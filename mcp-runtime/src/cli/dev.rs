@@ -4,10 +4,12 @@ use std::{env, path::PathBuf, pin::pin};
 
 use mcp_runtime_dev::{DevError, Launch, Project};
 
-#[cfg(feature = "http")]
-use super::option::OptionValues;
 use super::{
-    command::CommandWords, exit::CommandError, http, option::CommandOption, screen::say,
+    command::CommandWords,
+    exit::CommandError,
+    http,
+    option::{CommandOption, OptionValues},
+    screen::say,
     settings::EntryOptions,
 };
 use crate::{
@@ -27,7 +29,7 @@ pub(super) const PASSED: &[CommandOption] = match http::OPTIONS {
     [] => &[],
 };
 
-const FEATURES: CommandOption = CommandOption::valued(
+pub(super) const FEATURES: CommandOption = CommandOption::valued(
     "--features",
     "FEATURES",
     "features of the package, with commas between them",
@@ -74,7 +76,7 @@ pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandEr
     launch.args.extend(entry.args.into_iter().map(Into::into));
     let given = entry.variables.into_iter();
     launch.env = given.filter_map(|set| Some((set.name.into(), set.text?.into()))).collect();
-    let project = project(&words)?;
+    let project = project(words.features.clone(), "dev")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(CommandError::failure)?;
     let served = pin!(async {
@@ -86,19 +88,28 @@ pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandEr
     block_on(runtime, served).map_err(CommandError::failure)
 }
 
-fn project(words: &DevWords) -> Result<Project, CommandError> {
+/// Finds out how cargo has built this program. `features` are those of the author's package, and `command` is the command line that needs cargo.
+///
+/// # Errors
+/// Fails if cargo has not started this program.
+pub(super) fn project(features: Vec<String>, command: &str) -> Result<Project, CommandError> {
     let folder = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).ok_or_else(|| {
-        CommandError::usage(
-            "`dev` builds the program with cargo: start it with `cargo run --features mcp-runtime/workbench -- dev`",
-        )
+        CommandError::usage(format!(
+            "`{command}` needs to know how cargo builds this program: run `cargo run --features mcp-runtime/workbench -- {command}`"
+        ))
     })?;
     let program = env::current_exe().map_err(|why| {
         CommandError::failure(format_args!("the path of this program is unknown: {why}"))
     })?;
     let own = BUILT.iter().filter(|(_, is_on)| *is_on);
     let own = own.map(|(name, _)| format!("mcp-runtime/{name}"));
-    let features = own.chain(words.features.iter().cloned()).collect();
-    Project::new(&program, &folder, features).map_err(CommandError::failure)
+    Project::new(&program, &folder, own.chain(features).collect()).map_err(CommandError::failure)
+}
+
+/// Returns the features of the author's package that the options name.
+pub(super) fn features(options: &OptionValues) -> Vec<String> {
+    let names = options.all(&FEATURES).flat_map(|names| names.split([',', ' ']));
+    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
 async fn serve_stdio(
@@ -110,7 +121,7 @@ async fn serve_stdio(
     let (_guard, input, output) = StdioGuard::install()?;
     if input.is_terminal() {
         say(format_args!(
-            "note: {name} waits for a client on stdin; configure the client with the command `cargo run -q --features mcp-runtime/workbench -- dev`, or serve over HTTP with `dev --http`\n"
+            "note: {name} waits for a client on stdin; the command `install CLIENT --dev` configures a client, and `dev --http` serves over HTTP\n"
         ));
     }
     launch.args.extend(words.args.into_iter().map(Into::into));
@@ -142,8 +153,7 @@ async fn serve_http(_: &str, _: Project, _: Launch, _: DevWords) -> Result<(), D
 
 impl DevWords {
     fn read(given: CommandWords) -> Result<Self, CommandError> {
-        let features = given.options.all(&FEATURES).flat_map(|names| names.split([',', ' ']));
-        let features = features.filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        let features = features(&given.options);
         let args = given.options.words(PASSED).chain(given.rest).collect();
         let read = Self { features, args, ..Self::default() };
         #[cfg(feature = "http")]

@@ -79,8 +79,6 @@ pub(super) fn find(name: &str) -> Option<&'static CommandOption> {
 pub(super) struct HttpOptions {
     given: OptionValues,
     address: Option<String>,
-    /// First of the given options that require `--http`.
-    stray: Option<&'static str>,
     settings: Vec<Setting>,
 }
 
@@ -102,7 +100,6 @@ impl HttpOptions {
             self.address = Some(value).filter(|address| !address.is_empty());
             return Ok(());
         }
-        self.stray.get_or_insert(option.name);
         self.settings.push(
             setting(option, value)
                 .map_err(|problem| CommandError::usage(format!("`{}`: {problem}", option.name)))?,
@@ -127,12 +124,12 @@ impl HttpOptions {
         if let Some(problem) = self.address.as_deref().and_then(http::address_problem) {
             return Err(CommandError::usage(format!("`--http`: {problem}")));
         }
-        match self.stray {
-            _ if self.given.has(&HTTP) => {
-                Ok(Some(HttpLaunch { address: self.address, settings: self.settings }))
-            }
-            Some(option) => {
-                Err(CommandError::usage(format!("`{option}` requires `--http`; see `help`")))
+        if self.given.has(&HTTP) {
+            return Ok(Some(HttpLaunch { address: self.address, settings: self.settings }));
+        }
+        match OPTIONS.iter().find(|option| self.given.has(option)) {
+            Some(CommandOption { name, .. }) => {
+                Err(CommandError::usage(format!("`{name}` requires `--http`; see `help`")))
             }
             None => Ok(None),
         }
@@ -160,7 +157,8 @@ fn setting(option: &CommandOption, value: String) -> Result<Setting, String> {
         ALLOW_REMOTE_PLAYGROUND => {
             (None, Box::new(|builder| builder.allow_remote_playground(true)))
         }
-        _ => (path_problem(&value), Box::new(move |builder| builder.path(value))),
+        PATH => (path_problem(&value), Box::new(move |builder| builder.path(value))),
+        _ => unreachable!("`take` keeps the address, and there are no other options"),
     };
     problem.map_or(Ok(setting), Err)
 }

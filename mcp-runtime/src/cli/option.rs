@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use lexopt::{Arg, Parser};
 
 use super::exit::CommandError;
+use crate::config::value_of_option;
 
 /// Option of a command or of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +69,7 @@ impl CommandOption {
                     "`{name}` takes no value: write `{name}` alone"
                 )));
             }
-            None if self.needs_value() => parser.value().map_err(|_| {
+            None if self.needs_value() => value_of_option(parser).ok_or_else(|| {
                 CommandError::usage(format!("`{name}` needs a value, as in `{}`", self.usage()))
             })?,
             value => value.unwrap_or_default(),

@@ -52,7 +52,9 @@ impl QuestionAnswers {
                 .split_once('=')
                 .ok_or_else(|| CommandError::usage("`--answer` takes KEY=JSON; see `help`"))?;
             answers.keys.push(key.to_owned());
-            answers.given.insert(key.to_owned(), json.to_owned());
+            if answers.given.insert(key.to_owned(), json.to_owned()).is_some() {
+                return Err(CommandError::usage(format!("`--answer {key}=…` is given twice")));
+            }
         }
         Ok(answers)
     }

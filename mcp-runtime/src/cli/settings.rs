@@ -40,7 +40,7 @@ impl EntryOptions {
                     args.extend(texts.iter().flat_map(|text| view.words(text)));
                     continue;
                 }
-                Some(texts) => Some(texts.join(",")),
+                Some(texts) => Some(view.all_absolute(&texts.join(","))),
                 None => variable(&view.variable).map(|text| view.all_absolute(&text)),
             };
             if text.is_none() && !field.is_required {

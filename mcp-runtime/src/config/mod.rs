@@ -13,7 +13,7 @@ mod registration;
 
 pub use definition::{ConfigDef, Configuration};
 #[cfg(feature = "stdio")]
-pub(crate) use options::{HelpSection, OwnOptions};
+pub(crate) use options::{HelpSection, OwnOptions, value_of_option};
 pub use parser::{ConfigChoice, ConfigProbe, ConfigValueLevel, UnfitConfigLevel};
 #[cfg(feature = "workbench")]
 pub(crate) use plan::ConfigFieldView;

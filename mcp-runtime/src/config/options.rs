@@ -1,6 +1,6 @@
 //! Options of the command line that fields of structs with `#[config]` declare.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ffi::OsString};
 
 use lexopt::Parser;
 
@@ -12,61 +12,43 @@ use super::{
 /// Section of `help`: a title, and lines of an option and its description.
 pub(crate) type HelpSection = (String, Vec<(String, String)>);
 
-/// Options that the author of the server has declared, and their values from the command line. Each error is a message about a wrong usage.
+/// Options that the author of the server has declared, and their values from the command line. Each error is a message about a wrong usage. The
+/// default methods are those of a server without options.
 pub(crate) trait OwnOptions {
     /// Returns the options with their dashes.
-    fn names(&self) -> Vec<String>;
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
 
-    fn knows(&self, option: &str) -> bool;
+    fn knows(&self, _option: &str) -> bool {
+        false
+    }
 
     /// Stores a known option and its value. No error contains the value, because it may be secret.
     ///
     /// # Errors
     /// Fails if the value is missing or not UTF-8, or if the option is given twice and is no list.
-    fn take(&mut self, option: &str, parser: &mut Parser) -> Result<(), String>;
+    fn take(&mut self, _option: &str, _parser: &mut Parser) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Stores the values of `--all-of OPTION VALUE…`, up to the next option. The manifest of a bundle starts the server with `--all-of`. A client
     /// inserts each of several values as a separate word, or leaves the placeholder if the user has chosen no value.
     ///
     /// # Errors
     /// Fails if there is no such option, if the option is no list, or if a value is not UTF-8.
-    fn take_all(&mut self, parser: &mut Parser) -> Result<(), String>;
-
-    /// Returns the problem with an option that follows the name of a command, if it is an option of the author. Such an option stands before
-    /// the command. The name includes the dashes.
-    fn misplaced(&self, option: &str, command: &str) -> Option<String>;
-
-    /// Returns the sections of `help`. Each has the description of a struct as its title, and the struct's options. Adjacent structs with the
-    /// same description share a section. No text contains the value of a secret.
-    fn help(&self) -> Vec<HelpSection>;
-
-    fn into_given(self: Box<Self>) -> GivenValues;
-}
-
-/// Options of a server without `#[config]`.
-pub(super) struct NoOptions;
-
-impl OwnOptions for NoOptions {
-    fn names(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn knows(&self, _: &str) -> bool {
-        false
-    }
-
-    fn take(&mut self, _: &str, _: &mut Parser) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn take_all(&mut self, _: &mut Parser) -> Result<(), String> {
+    fn take_all(&mut self, _parser: &mut Parser) -> Result<(), String> {
         Err(unusable("there is no such option"))
     }
 
-    fn misplaced(&self, _: &str, _: &str) -> Option<String> {
+    /// Returns the problem with an option that follows the name of a command, if it is an option of the author. Such an option stands before
+    /// the command. The name includes the dashes.
+    fn misplaced(&self, _option: &str, _command: &str) -> Option<String> {
         None
     }
 
+    /// Returns the sections of `help`. Each has the description of a struct as its title, and the struct's options. Adjacent structs with the
+    /// same description share a section. No text contains the value of a secret.
     fn help(&self) -> Vec<HelpSection> {
         Vec::new()
     }
@@ -74,6 +56,20 @@ impl OwnOptions for NoOptions {
     fn into_given(self: Box<Self>) -> GivenValues {
         GivenValues::new()
     }
+}
+
+/// Options of a server without `#[config]`.
+pub(super) struct NoOptions;
+
+impl OwnOptions for NoOptions {}
+
+/// Returns the value of an option: the text after `=`, or the next word. A word that begins with `--` is the next option, so that an option
+/// without its value does not hide it.
+pub(crate) fn value_of_option(parser: &mut Parser) -> Option<OsString> {
+    parser.optional_value().or_else(|| {
+        let mut words = parser.try_raw_args()?;
+        words.next_if(|word| !word.to_string_lossy().starts_with("--"))
+    })
 }
 
 fn unusable(why: &str) -> String {
@@ -113,7 +109,7 @@ impl OwnOptions for FieldOptions {
         let Some(view) = self.find(option) else { return Ok(()) };
         let value = match view.is_flag() {
             true => parser.optional_value().unwrap_or_else(|| "true".into()),
-            false => parser.value().map_err(|_| {
+            false => value_of_option(parser).ok_or_else(|| {
                 let usage = view.field.usage();
                 format!("`--{option}` needs a value, as in `{usage}`")
             })?,

@@ -89,32 +89,50 @@ impl Project {
         self.above_profile.join(&self.profile).join("mcp-runtime-dev")
     }
 
-    /// Returns the arguments of cargo.
+    /// Returns the arguments with which cargo builds the same program from any folder and runs it. Arguments of the program follow.
+    pub fn run_arguments(&self) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = vec!["run".into(), "--quiet".into()];
+        arguments.extend(self.selection());
+        arguments.push("--".into());
+        arguments
+    }
+
+    /// Returns the arguments with which cargo builds the program beside the current one.
     pub(crate) fn build_arguments(&self) -> Vec<OsString> {
-        let mut arguments: Vec<OsString> =
-            vec!["build".into(), "--message-format=json".into(), "--manifest-path".into()];
-        arguments.push(self.folder.join("Cargo.toml").into());
-        arguments.extend([format!("--{}", self.kind()).into(), OsString::from(&self.name)]);
-        let profile = if self.profile == "debug" { "dev" } else { &self.profile };
-        arguments.extend(["--profile".into(), profile.into()]);
-        if !self.features.is_empty() {
-            arguments.extend(["--features".into(), self.features.join(",").into()]);
-        }
-        // With `--target`, the folder of the profile is in a folder with the name of the triple, which has no `.rustc_info.json`. The target
-        // folder itself has this file.
-        let triple = self.above_profile.file_name().and_then(|name| name.to_str());
-        let target = match triple.filter(|name| name.matches('-').count() >= 2) {
-            Some(triple) if !self.above_profile.join(".rustc_info.json").exists() => {
-                arguments.extend(["--target".into(), triple.into()]);
-                self.above_profile.parent()
-            }
-            _ => None,
+        let mut arguments: Vec<OsString> = vec!["build".into(), "--message-format=json".into()];
+        arguments.extend(self.selection());
+        let target = match self.triple() {
+            Some(_) => self.above_profile.parent().unwrap_or(&self.above_profile),
+            None => &self.above_profile,
         };
-        let target = target.unwrap_or(&self.above_profile);
         // Windows does not let cargo overwrite the program that runs this command.
         let target = if cfg!(windows) { target.join("mcp-runtime-dev") } else { target.to_owned() };
         arguments.extend(["--target-dir".into(), target.into()]);
         arguments
+    }
+
+    /// Returns the arguments that select the program, and how cargo builds it.
+    fn selection(&self) -> Vec<OsString> {
+        let mut arguments = vec!["--manifest-path".into(), self.folder.join("Cargo.toml").into()];
+        arguments.extend([format!("--{}", self.kind()).into(), OsString::from(&self.name)]);
+        if self.profile != "debug" {
+            arguments.extend(["--profile".into(), OsString::from(&self.profile)]);
+        }
+        if let Some(triple) = self.triple() {
+            arguments.extend(["--target".into(), triple.into()]);
+        }
+        if !self.features.is_empty() {
+            arguments.extend(["--features".into(), self.features.join(",").into()]);
+        }
+        arguments
+    }
+
+    /// Returns the value of `--target`, with which cargo has built the program. The folder of the profile is then in a folder with the name of
+    /// the triple. That folder has no `.rustc_info.json`, which is in the target folder.
+    fn triple(&self) -> Option<&str> {
+        let name = self.above_profile.file_name()?.to_str()?;
+        let is_triple = name.matches('-').count() >= 2;
+        (is_triple && !self.above_profile.join(".rustc_info.json").exists()).then_some(name)
     }
 
     /// Reads the sources of a build: its own, those of its path dependencies, and other files that the build has read. `program` is the
@@ -209,18 +227,25 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let arguments = |program: &str| {
             let project = Project::new(Path::new(program), folder, vec!["a/b".to_owned()]).unwrap();
-            let arguments = project.build_arguments().into_iter().skip(4);
-            arguments.map(|word| word.into_string().unwrap()).collect::<Vec<_>>().join(" ")
+            let text = |arguments: Vec<OsString>| {
+                let words = arguments.into_iter().skip(4).map(|word| word.into_string().unwrap());
+                words.collect::<Vec<_>>().join(" ")
+            };
+            let built = text(project.build_arguments());
+            // The same program is built from any folder.
+            let run = text(project.run_arguments());
+            assert_eq!(run.trim_end_matches(" --"), built.trim_end_matches(" --target-dir /t"));
+            built
         };
         for (program, expected) in [
-            ("/t/debug/mine", "--bin mine --profile dev --features a/b --target-dir /t"),
+            ("/t/debug/mine", "--bin mine --features a/b --target-dir /t"),
             (
                 "/t/release/examples/mine",
                 "--example mine --profile release --features a/b --target-dir /t",
             ),
             (
                 "/t/x86_64-unknown-linux-musl/small/mine",
-                "--bin mine --profile small --features a/b --target x86_64-unknown-linux-musl --target-dir /t",
+                "--bin mine --profile small --target x86_64-unknown-linux-musl --features a/b --target-dir /t",
             ),
         ] {
             assert_eq!(arguments(program), expected);

@@ -12,9 +12,8 @@
 
 // Recorded sessions have the form of `transcript`. `redaction` removes secrets from them, and `comparison` compares them with new ones.
 //
-// Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` contains the facts about a server. The entry of
-// a server under development starts a `cargo_program`. `note` tells the user what a client makes of an entry. `edit` changes a file of one of
-// the three forms, and `replacement` writes it.
+// Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` contains the facts about a server. `note` tells
+// the user what a client makes of an entry. `edit` changes a file of one of the three forms, and `replacement` writes it.
 //
 // Publication: `setting` describes a value that clients ask their users for. `mcpb` writes a `bundle`, and `server_json` writes an entry of
 // the registry under a `registry_name`.
@@ -23,7 +22,6 @@
 // shells complete the command line.
 
 mod bundle;
-mod cargo_program;
 mod client_app;
 mod comparison;
 mod edit;
@@ -46,7 +44,6 @@ mod transcript;
 mod yaml_file;
 
 pub use bundle::{Bundle, BundleIcon, BundlePlatform, BundledPrompt, BundledTool};
-pub use cargo_program::{CargoProgram, CargoProgramError};
 pub use client_app::ClientApp;
 pub use comparison::{Comparison, Difference};
 pub use edit::difference;

@@ -36,6 +36,12 @@ impl Replacement {
         }
         let file = match old {
             Some(_) => fs::canonicalize(file)?,
+            // The new file would take the place of the link.
+            None if file.is_symlink() => {
+                return Err(io::Error::other(
+                    "it is a link to a file that does not exist: create that file",
+                ));
+            }
             None => file.to_owned(),
         };
         let copy = old.map(|old| keep(&file, old)).transpose()?;
@@ -45,7 +51,7 @@ impl Replacement {
             Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
             _ => {}
         }
-        private_file(&part)?.write_all(new.as_bytes())?;
+        write_private(&part, new)?;
         if old.is_some() {
             fs::set_permissions(&part, fs::metadata(&file)?.permissions())?;
         }
@@ -62,11 +68,8 @@ fn keep(file: &Path, old: &str) -> io::Result<PathBuf> {
             1 => beside(file, ".bak"),
             _ => beside(file, &format!(".bak.{number}")),
         };
-        match private_file(&copy) {
-            Ok(mut new) => {
-                new.write_all(old.as_bytes())?;
-                return Ok(copy);
-            }
+        match write_private(&copy, old) {
+            Ok(()) => return Ok(copy),
             Err(why) if why.kind() != io::ErrorKind::AlreadyExists => return Err(why),
             Err(_) if fs::read(&copy).is_ok_and(|text| text == old.as_bytes()) => return Ok(copy),
             Err(_) => {}
@@ -82,13 +85,15 @@ fn beside(file: &Path, ending: &str) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// Creates a file that only its owner can read.
-fn private_file(path: &Path) -> io::Result<fs::File> {
+/// Creates a file that only its owner can read, and writes it to the disk, so that a power cut loses neither the old text nor the new text.
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    let mut file = options.open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 #[cfg(unix)]

@@ -55,8 +55,9 @@ fn a_note_names_the_texts_in_which_a_client_replaces_variables() {
     ] {
         let notes = entry("hunter${2}", &["--dir=${HOME}/a"]).notes(client);
         let expected = ["the argument `--dir=${HOME}/a`", "the value of `NOTES_KEY`"];
-        for (note, place) in notes.iter().zip(expected) {
-            assert!(note.starts_with(&format!("{title} replaces `${{…}}` in {place}")), "{note}");
+        for (at, place) in expected.into_iter().enumerate() {
+            let beginning = format!("{title} replaces `${{…}}` in {place}");
+            assert!(notes[at].starts_with(&beginning), "{notes:?}");
         }
         assert!(!notes.concat().contains("hunter"), "{notes:?}");
         let harmless = entry("pa$$word$HOME{}", &["$HOME"]).notes(client);
