@@ -194,6 +194,7 @@ fn options_of_the_author_are_suggested_and_count_for_the_items() {
     let root = "--root\tDirectory to serve; required [FILE_BOX_ROOT]";
     assert_eq!(configured(&["--roo"]), [root]);
     assert_eq!(configured(&["--root", ""]), [""; 0]);
+    assert_eq!(configured(&["--language", ""]), ["en", "no"]);
     assert_eq!(configured(&["--root", "x", "--verbose", "cal"]), ["call\tcalls a tool"]);
     assert_eq!(configured(&["--api-key=abcd", "get", "ex"]), ["explain\tExplains a file."]);
 }

@@ -103,6 +103,17 @@ impl GivenOptions {
         Some(!view.is_flag())
     }
 
+    /// Returns the place after an option without its value.
+    fn value_of(&self, option: &str) -> Place<'static> {
+        let name = option.trim_start_matches('-');
+        match self.fields.iter().find(|view| view.field.option == name) {
+            Some(view) if !view.field.choices.is_empty() => {
+                Place::Value(view.field.choices.clone())
+            }
+            _ => Place::File,
+        }
+    }
+
     /// Stores the value of an option, without checks. Other options are ignored.
     fn give(&mut self, option: &str, value: Option<String>) {
         if self.fields.iter().any(|view| view.field.option == option) {
@@ -122,6 +133,8 @@ enum Place<'a> {
     ServerOption,
     /// Option of a command, with the names of the options before the cursor.
     OptionOf(&'static Command, Vec<&'a str>),
+    /// Value of an option of the author, whose type has these values only.
+    Value(Vec<&'static str>),
     Client,
     Shell,
     Item(ItemPlace<'a>),
@@ -158,7 +171,7 @@ impl<'a> Place<'a> {
             let value = match of_http.or_else(|| own.needs_value(option)) {
                 Some(true) if value.is_none() => match words.next() {
                     Some(value) => Some(value.clone()),
-                    None => return Self::File,
+                    None => return own.value_of(option),
                 },
                 // After `--`, words belong to the program.
                 None if option == "--" => return Self::File,
@@ -243,6 +256,7 @@ impl<'a> Place<'a> {
                     all.filter(|option| option.is_repeatable || !given.contains(&option.name));
                 free.map(described).collect()
             }
+            Self::Value(values) => values.iter().map(|value| Suggestion::new(*value, "")).collect(),
             Self::Client => {
                 let all = ClientApp::ALL.into_iter();
                 all.map(|client| Suggestion::new(client.name(), client.title())).collect()
