@@ -195,6 +195,10 @@ fn options_of_the_author_are_suggested_and_count_for_the_items() {
     assert_eq!(configured(&["--roo"]), [root]);
     assert_eq!(configured(&["--root", ""]), [""; 0]);
     assert_eq!(configured(&["--language", ""]), ["en", "no"]);
+    assert_eq!(configured(&["--language=e"]), ["--language=en"]);
+    assert_eq!(configured(&["--root=e"]), [""; 0]);
+    // The parser reads `--retries` as an option too.
+    assert_eq!(configured(&["--language", "--retries", ""]), [""; 0]);
     assert_eq!(configured(&["--root", "x", "--verbose", "cal"]), ["call\tcalls a tool"]);
     assert_eq!(configured(&["--api-key=abcd", "get", "ex"]), ["explain\tExplains a file."]);
 }

@@ -170,6 +170,11 @@ fn the_help_has_a_section_for_each_struct() {
             "Other folders:",
             "--folder FOLDER Folder with further files; may be repeated [FILE_BOX_FOLDER]",
             "--rules RULES File of the user's own rules [FILE_BOX_RULES]",
+            "",
+            "Settings of another server of the package:",
+            "--office OFFICE Office that issues the tickets; required [FILE_BOX_OFFICE]",
+            "--offset OFFSET Hours from UTC; by default -5 [FILE_BOX_OFFSET]",
+            "--token TOKEN Tokens of the office; may be repeated [FILE_BOX_TOKEN]",
         ]
     );
 }
@@ -197,6 +202,17 @@ fn wrong_options_are_explained() {
         (&["--root"], "`--root` needs a value, as in `--root ROOT`"),
         (&["list", "--root", "/"], "`--root` goes before the command: `--root ROOT list …`"),
         (&["call", "values", "--retries=1"], "`--retries` goes before the command"),
+        (
+            &["call", "values", "--retires=1"],
+            "`call` has no option `--retires`; did you mean `--retries`? It goes before the command",
+        ),
+        (&["complete", "values", "-5"], "a word that begins with `-` follows `--`"),
+        (&["--root", "--verbose"], "a value that begins with `--` follows `=`"),
+        (&["--root", "-h"], "`--root` needs a value"),
+        (&["--root", "", "list"], "`--root` needs a value"),
+        (&["--root=", "list"], "`--root` needs a value"),
+        (&["install", "cursor", "--name", ""], "`--name` needs a value"),
+        (&["--help=all"], "`--help` takes no value: write `--help` alone"),
     ] {
         let (_, stderr) = ended(&[], arguments, 2);
         assert!(stderr.contains(part), "{stderr}");
@@ -240,6 +256,26 @@ fn a_path_in_the_entry_of_a_client_is_absolute() {
     let (printed, _) = entry(&[KEY], &["--root", "data", "config", "cursor"]);
     let args = json!(["--root", absolute("data"), "--cache", absolute("cache")]);
     assert_eq!(printed["mcpServers"]["file-box"]["args"], args);
+}
+
+#[test]
+fn a_value_that_begins_with_dashes_reaches_the_server() {
+    let given = ["--root", "/srv", "--extension=--md", "--extension", "-txt"];
+    let (printed, _) = entry(&[KEY], &[&given[..], &["config", "cursor"]].concat());
+    let args = printed["mcpServers"]["file-box"]["args"].as_array().expect("a list");
+    let args: Vec<&str> = args.iter().map(|word| word.as_str().expect("a text")).collect();
+    assert_eq!(args[2..5], ["--extension=--md", "--extension", "-txt"]);
+    check(&[KEY], &args, "/srv 14 5 false none [\"--md\", \"-txt\"] pool of sqlite::memory:");
+}
+
+#[test]
+fn the_placeholder_of_a_variable_stays_one_in_another_entry() {
+    let variables =
+        [("FILE_BOX_ROOT", "<FILE_BOX_ROOT>"), ("FILE_BOX_RULES", "${user_config.rules}"), KEY];
+    let (printed, notes) = entry(&variables, &["config", "cursor"]);
+    let env = json!({ "FILE_BOX_ROOT": "<FILE_BOX_ROOT>", "FILE_BOX_API_KEY": KEY.1 });
+    assert_eq!(printed["mcpServers"]["file-box"]["env"], env);
+    assert!(notes.contains("note: `FILE_BOX_ROOT` has no value yet"), "{notes}");
 }
 
 #[test]
@@ -315,6 +351,33 @@ fn options_of_the_server_are_not_passed_on_behind_two_dashes() {
     assert_eq!(stdout, "");
     assert!(stderr.contains("`--api-key` goes before the command"), "{stderr}");
     assert!(!stderr.contains("hunter2"), "{stderr}");
+}
+
+#[test]
+fn a_secret_with_a_comma_does_not_become_two_secrets_of_a_list() {
+    let (printed, _) = entry(&[KEY, ROOT], &["--token", "t1", "--token", "t2", "config", "cursor"]);
+    assert_eq!(printed["mcpServers"]["file-box"]["env"]["FILE_BOX_TOKEN"], "t1,t2");
+    for command in [&["config", "cursor"][..], &["record", "/nowhere/a.jsonl"]] {
+        let arguments = [&["--token", "t1,t2"], command].concat();
+        let (stdout, stderr) = ended(&[KEY, ROOT], &arguments, 2);
+        let problem =
+            "a value of `--token` has a comma, which the variable `FILE_BOX_TOKEN` cannot contain";
+        assert!(stdout.is_empty() && stderr.contains(problem), "{stderr}");
+        assert!(!stderr.contains("t1"), "{stderr}");
+    }
+}
+
+#[test]
+fn the_recording_server_gets_no_options_behind_two_dashes() {
+    for arguments in [
+        &["record", "/nowhere/a.jsonl", "--", "--api-key", "hunter2hunter2"][..],
+        &["config", "cursor", "--", "record", "a.jsonl", "--", "--api-key=hunter2hunter2"],
+    ] {
+        let (stdout, stderr) = ended(&[ROOT], arguments, 2);
+        assert_eq!(stdout, "");
+        assert!(stderr.contains("`--api-key` goes before the command"), "{stderr}");
+        assert!(!stderr.contains("hunter2"), "{stderr}");
+    }
 }
 
 /// Returns a new folder for the files of a test.

@@ -69,6 +69,20 @@ struct Folders {
     rules: Option<PathBuf>,
 }
 
+/// Settings of another server of the package
+#[config]
+#[expect(dead_code, reason = "no item of this server takes the struct")]
+struct Tickets {
+    /// Office that issues the tickets
+    office: String,
+    /// Hours from UTC
+    #[config(default = -5)]
+    offset: i32,
+    /// Tokens of the office
+    #[config(secret)]
+    token: Vec<String>,
+}
+
 /// Connections that `setup` has opened.
 struct Pool(String);
 

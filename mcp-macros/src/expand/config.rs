@@ -165,18 +165,20 @@ fn default(setting: &Setting<'_>) -> (Option<TokenStream>, TokenStream) {
         Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => {
             (Some(text.value()), quote_spanned!(at(text.span())=> __mcp::from_text(#text)))
         }
-        Some(expr) => (is_literal(expr).then(|| written(expr)), expr.to_token_stream()),
+        Some(expr) => (literal(expr), expr.to_token_stream()),
     };
     let shown = shown.map(|shown| quote_spanned!(here()=> .default(#shown)));
     (shown, quote_spanned!(here()=> ::core::option::Option::Some(|| #made)))
 }
 
-/// Whether users of the server understand the expression. The help does not show a path such as `Unit::Celsius`.
-fn is_literal(expr: &Expr) -> bool {
+/// Returns the text of a literal, such as `-5`. The help does not show other expressions, because users of the server would not understand a
+/// path such as `Unit::Celsius`.
+fn literal(expr: &Expr) -> Option<String> {
     match expr {
-        Expr::Lit(_) => true,
-        Expr::Unary(negative) => is_literal(&negative.expr),
-        _ => false,
+        Expr::Lit(_) => Some(written(expr)),
+        // Between tokens, `written` would leave a space.
+        Expr::Unary(unary) => Some(written(&unary.op) + &literal(&unary.expr)?),
+        _ => None,
     }
 }
 

@@ -143,6 +143,12 @@ impl Builder {
         self.config_plan(&HashSet::new())
     }
 
+    /// Returns the plan that knows which structs the items need.
+    #[cfg(feature = "workbench")]
+    pub(crate) fn needed_config(&self) -> DeclaredConfig {
+        self.config_plan(&check::entries(self, CheckDepth::Stateless).states)
+    }
+
     /// Returns the plan to read the structs of this server. `states` are the types that its items need.
     pub(super) fn config_plan(&self, states: &HashSet<TypeId>) -> DeclaredConfig {
         let structs = config::registered().filter_map(|entry| {

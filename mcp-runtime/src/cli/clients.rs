@@ -20,7 +20,7 @@ use super::{
     exit::CommandError,
     option::CommandOption,
     screen::{Screen, say},
-    settings::{EntryOptions, EntryVariable},
+    settings::{EntryOptions, EntryVariable, misplaced},
     trial::as_json,
 };
 use crate::builder::Builder;
@@ -165,9 +165,7 @@ impl ClientWords {
     fn entry(&self, builder: &Builder) -> Result<ServerEntry, CommandError> {
         // As arguments, secrets would be in the list of processes, and paths would stay relative.
         let own = builder.declared_config().options();
-        let mut args = self.args.iter().take_while(|word| *word != "--");
-        let own_option = |word: &String| own.misplaced(word.split('=').next()?, self.command);
-        if let Some(problem) = args.find_map(own_option) {
+        if let Some(problem) = misplaced(&*own, &self.args, self.command) {
             return Err(CommandError::usage(problem));
         }
         let launch = match &self.url {

@@ -185,22 +185,26 @@ impl Command {
             return CommandError::usage(problem);
         }
         let names: Vec<_> = self.all_options().iter().map(|option| option.name).collect();
+        let of_server = own.names();
         let hint = match nearest(given, names.iter().copied()) {
             _ if http::find(given).is_some() => {
                 "; options of HTTP go without a command: see `help`".to_owned()
             }
             Some(near) => format!("; did you mean `{near}`?"),
-            None => {
-                let rest = if self.rest.is_empty() { "" } else { "; other words follow `--`" };
-                format!("; it has {}{rest}", names.join(", "))
-            }
+            None => match nearest(given, of_server.iter().map(String::as_str)) {
+                Some(near) => format!("; did you mean `{near}`? It goes before the command"),
+                None => {
+                    let rest = if self.rest.is_empty() { "" } else { "; other words follow `--`" };
+                    format!("; it has {}{rest}", names.join(", "))
+                }
+            },
         };
-        let pairs = match self.arguments.contains("NAME=VALUE") {
-            true => {
-                let name = given.trim_start_matches('-');
+        let pairs = match given.strip_prefix("--") {
+            Some(name) if self.arguments.contains("NAME=VALUE") => {
                 format!(" (an argument of the item is written `{name}=VALUE`)")
             }
-            false => String::new(),
+            None if self.rest.is_empty() => "; a word that begins with `-` follows `--`".to_owned(),
+            _ => String::new(),
         };
         CommandError::usage(format!("`{}` has no option `{given}`{hint}{pairs}", self.name))
     }
@@ -306,20 +310,26 @@ mod tests {
                 "`walk` takes at most 2 arguments, but got `c`: `walk FROM [TO] [OPTIONS]`; see `help`",
             ),
             ("a --fats", "`walk` has no option `--fats`; did you mean `--fast`?"),
-            ("a -x", "`walk` has no option `-x`; it has --target, --step, --fast, --help"),
+            (
+                "a -x",
+                "`walk` has no option `-x`; it has --target, --step, --fast, --help; a word that begins with `-` follows `--`",
+            ),
             ("a --fast=b", "`--fast` takes no value: write `--fast` alone"),
             ("a --target", "`--target` needs a value, as in `--target TARGET`"),
-            ("a --target --fast", "`--target` needs a value, as in `--target TARGET`"),
+            (
+                "a --target --fast",
+                "`--target` needs a value, as in `--target TARGET`; a value that begins with `--` follows `=`",
+            ),
             ("a --target b --target=c", "`--target` is given twice"),
         ] {
             assert_eq!(read(words).err().as_deref(), Some(problem));
         }
     }
 
-    /// Options of an author who has declared every name.
-    struct EveryName;
+    /// Options of an author, which all stand before a command.
+    struct AnyName;
 
-    impl OwnOptions for EveryName {
+    impl OwnOptions for AnyName {
         fn misplaced(&self, option: &str, command: &str) -> Option<String> {
             Some(format!("`{option}` goes before `{command}`"))
         }
@@ -329,7 +339,7 @@ mod tests {
     fn an_option_of_a_command_may_have_the_name_of_a_field() {
         let read = |words: &str| {
             let mut parser = Parser::from_args(words.split_whitespace());
-            walk().read(&mut parser, &EveryName).map(|read| read.words).map_err(|error| error.text)
+            walk().read(&mut parser, &AnyName).map(|read| read.words).map_err(|error| error.text)
         };
         assert_eq!(read("a --target b"), Ok(vec!["a".to_owned()]));
         assert_eq!(read("a --root b"), Err("`--root` goes before `walk`".to_owned()));

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     builder::Builder,
-    config::{ConfigFieldView, GivenValues},
+    config::{ConfigFieldView, GivenValues, is_option},
 };
 
 /// Prints the script for a shell, or the suggestions for the words after `--`, the last of which is at the cursor.
@@ -103,12 +103,12 @@ impl GivenOptions {
         Some(!view.is_flag())
     }
 
-    /// Returns the place after an option without its value.
-    fn value_of(&self, option: &str) -> Place<'static> {
+    /// Returns the place of the value of an option. `start` is the part of the word before the value.
+    fn place_of_value(&self, option: &str, start: String) -> Place<'static> {
         let name = option.trim_start_matches('-');
         match self.fields.iter().find(|view| view.field.option == name) {
             Some(view) if !view.field.choices.is_empty() => {
-                Place::Value(view.field.choices.clone())
+                Place::Value { start, values: view.field.choices.clone() }
             }
             _ => Place::File,
         }
@@ -134,7 +134,11 @@ enum Place<'a> {
     /// Option of a command, with the names of the options before the cursor.
     OptionOf(&'static Command, Vec<&'a str>),
     /// Value of an option of the author, whose type has these values only.
-    Value(Vec<&'static str>),
+    Value {
+        /// Option and `=`, or an empty text if the value is a word of its own.
+        start: String,
+        values: Vec<&'static str>,
+    },
     Client,
     Shell,
     Item(ItemPlace<'a>),
@@ -169,9 +173,14 @@ impl<'a> Place<'a> {
             is_http |= option == "--http";
             let of_http = http::find(option).map(CommandOption::needs_value);
             let value = match of_http.or_else(|| own.needs_value(option)) {
-                Some(true) if value.is_none() => match words.next() {
-                    Some(value) => Some(value.clone()),
-                    None => return own.value_of(option),
+                Some(true) if value.is_none() => match words.as_slice().first() {
+                    None => return own.place_of_value(option, String::new()),
+                    // The next option. The parser will report that the value is missing.
+                    Some(next) if is_option(next) => continue,
+                    Some(value) => {
+                        words.next();
+                        Some(value.clone())
+                    }
                 },
                 // After `--`, words belong to the program.
                 None if option == "--" => return Self::File,
@@ -179,9 +188,9 @@ impl<'a> Place<'a> {
             };
             own.give(option.trim_start_matches('-'), value);
         }
-        match word.starts_with('-') {
-            true if word.contains('=') => Self::File,
-            false if !is_http => Self::Command,
+        match word.starts_with('-').then(|| word.split_once('=')) {
+            Some(Some((option, _))) => own.place_of_value(option, format!("{option}=")),
+            None if !is_http => Self::Command,
             _ => Self::ServerOption,
         }
     }
@@ -201,8 +210,12 @@ impl<'a> Place<'a> {
             let options = command.all_options();
             let has_value =
                 options.iter().any(|option| option.name == text && option.needs_value());
-            if has_value && words.next().is_none() {
-                return Self::File;
+            match words.as_slice().first() {
+                None if has_value => return Self::File,
+                Some(value) if has_value && !is_option(value) => {
+                    words.next();
+                }
+                _ => {}
             }
         }
         if word.starts_with('-') {
@@ -256,7 +269,10 @@ impl<'a> Place<'a> {
                     all.filter(|option| option.is_repeatable || !given.contains(&option.name));
                 free.map(described).collect()
             }
-            Self::Value(values) => values.iter().map(|value| Suggestion::new(*value, "")).collect(),
+            Self::Value { start, values } => {
+                let words = values.iter().map(|value| format!("{start}{value}"));
+                words.map(|word| Suggestion::new(word, "")).collect()
+            }
             Self::Client => {
                 let all = ClientApp::ALL.into_iter();
                 all.map(|client| Suggestion::new(client.name(), client.title())).collect()

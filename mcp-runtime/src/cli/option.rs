@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use lexopt::{Arg, Parser};
 
 use super::exit::CommandError;
-use crate::config::value_of_option;
+use crate::config::{needs_value, value_of_option};
 
 /// Option of a command or of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl CommandOption {
     /// Reads the value, after the parser has read the name. A flag has an empty value, and an optional value is the text after `=`.
     ///
     /// # Errors
-    /// Fails if the value is missing, not UTF-8, or given to a flag.
+    /// Fails if the value is missing, empty, not UTF-8, or given to a flag.
     pub(super) fn value(&self, parser: &mut Parser) -> Result<String, CommandError> {
         let name = self.name;
         let value = match parser.optional_value() {
@@ -69,11 +69,14 @@ impl CommandOption {
                     "`{name}` takes no value: write `{name}` alone"
                 )));
             }
-            None if self.needs_value() => value_of_option(parser).ok_or_else(|| {
-                CommandError::usage(format!("`{name}` needs a value, as in `{}`", self.usage()))
-            })?,
+            None if self.needs_value() => {
+                value_of_option(parser, &self.usage()).map_err(CommandError::usage)?
+            }
             value => value.unwrap_or_default(),
         };
+        if self.needs_value() && value.is_empty() {
+            return Err(CommandError::usage(needs_value(&self.usage())));
+        }
         text(value)
     }
 

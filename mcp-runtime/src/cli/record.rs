@@ -17,7 +17,7 @@ use super::{
     command::{CommandWords, apart},
     exit::{CommandError, CommandOutput},
     screen::say,
-    settings::{EntryOptions, EntryVariable},
+    settings::{EntryOptions, EntryVariable, misplaced},
     trial::as_json,
 };
 use crate::{builder::Builder, testing::replay};
@@ -25,6 +25,11 @@ use crate::{builder::Builder, testing::replay};
 /// Serves a client over stdio by a process of its own, and writes both sides of the session to a file.
 pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
     let path = given.words.first().cloned().unwrap_or_default();
+    // Only the values before the command are known, so only they can be removed from the recording.
+    let own = builder.declared_config().options();
+    if let Some(problem) = misplaced(&*own, &given.rest, "record") {
+        return Err(CommandError::usage(problem));
+    }
     let options = EntryOptions::of(&builder)?;
     let (file, path) = create(&path)?;
     let recording = Arc::new(Recording {

@@ -189,9 +189,18 @@ impl Builder {
             };
             let own_name = option.strip_prefix("--").unwrap_or_default();
             match &*option {
-                "--help" | "-h" => asked = Some(print_help),
-                "--version" | "-V" => asked = asked.or(Some(help::version)),
-                "--json" if missing("--json").is_none() => json = true,
+                "--help" | "-h" => {
+                    HELP.value(&mut parser)?;
+                    asked = Some(print_help);
+                }
+                "--version" | "-V" => {
+                    VERSION.value(&mut parser)?;
+                    asked = asked.or(Some(help::version));
+                }
+                "--json" if missing("--json").is_none() => {
+                    JSON.value(&mut parser)?;
+                    json = true;
+                }
                 "--all-of" => own.take_all(&mut parser).map_err(CommandError::usage)?,
                 _ if own.knows(own_name) => {
                     own.take(own_name, &mut parser).map_err(CommandError::usage)?;

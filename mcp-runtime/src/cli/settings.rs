@@ -3,10 +3,13 @@
 use std::path::Path;
 
 use super::exit::CommandError;
-use crate::{builder::Builder, config::ConfigFieldView};
+use crate::{
+    builder::Builder,
+    config::{ConfigFieldView, OwnOptions, is_chosen, is_option},
+};
 
-/// What an entry in the configuration of a client has to pass to the server: the values that were given to this process, and places for
-/// those that are missing.
+/// Values that an entry in the configuration of a client passes to the server: those that were given to this process, and places for those
+/// that are missing.
 pub(super) struct EntryOptions {
     pub(super) args: Vec<String>,
     pub(super) variables: Vec<EntryVariable>,
@@ -27,12 +30,14 @@ impl EntryOptions {
     /// Collects the values of the command line and of the environment. A secret becomes a variable in either case.
     ///
     /// # Errors
-    /// Fails if a value is given that the server could not read at its start.
+    /// Fails if a value is given that the server could not read at its start, and for a comma in a secret of a list.
     pub(super) fn of(builder: &Builder) -> Result<Self, CommandError> {
-        builder.declared_config().check_given().map_err(CommandError::failure)?;
+        let config = builder.needed_config();
         let (mut args, mut variables) = (Vec::new(), Vec::new());
         let given = builder.given.as_ref();
-        for view in builder.declared_config().fields() {
+        let fields = config.fields();
+        config.check_given().map_err(CommandError::failure)?;
+        for view in fields {
             let field = &view.field;
             let of_option = given.and_then(|given| given.get(field.option));
             let text = match of_option {
@@ -40,10 +45,19 @@ impl EntryOptions {
                     args.extend(texts.iter().flat_map(|text| view.words(text)));
                     continue;
                 }
-                Some(texts) => Some(view.all_absolute(&texts.join(","))),
+                Some(texts) => {
+                    // The variable would be read as several values.
+                    if view.is_list() && texts.iter().any(|text| text.contains(',')) {
+                        return Err(CommandError::usage(format!(
+                            "a value of `--{}` has a comma, which the variable `{}` cannot contain: a secret is passed on as a variable",
+                            field.option, view.variable
+                        )));
+                    }
+                    Some(view.all_absolute(&texts.join(",")))
+                }
                 None => variable(&view.variable).map(|text| view.all_absolute(&text)),
             };
-            if text.is_none() && !field.is_required {
+            if text.is_none() && !view.is_needed() {
                 // A client starts the server in a folder of its own.
                 if field.is_path && field.default.is_some_and(|path| Path::new(path).is_relative())
                 {
@@ -68,9 +82,17 @@ impl EntryOptions {
     }
 }
 
-/// Returns the text of a variable, unless it is empty. Text that is not Unicode was reported before.
+/// Returns the problem with an option of the author among the words after `--`, which another server gets. Those before the command are passed
+/// on in a form that hides secrets. Further words after a second `--` belong to the author's program, unless `record` passes them on.
+pub(super) fn misplaced(own: &dyn OwnOptions, words: &[String], command: &str) -> Option<String> {
+    let is_record = words.first().is_some_and(|word| word == "record");
+    let of_server = words.split(|word| word == "--").take(if is_record { 2 } else { 1 });
+    of_server.flatten().find_map(|word| own.misplaced(word.split('=').next()?, command))
+}
+
+/// Returns the value of a variable. Text that is not Unicode was reported before.
 fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|text| !text.is_empty())
+    std::env::var(name).ok().filter(|text| is_chosen(text, name))
 }
 
 impl ConfigFieldView {
@@ -80,7 +102,11 @@ impl ConfigFieldView {
         match (self.is_flag(), text) {
             (true, "true") => vec![format!("--{option}")],
             (true, _) => vec![format!("--{option}={text}")],
-            (false, _) => vec![format!("--{option}"), self.absolute(text)],
+            (false, _) => match self.absolute(text) {
+                // As a word of its own, the server would read it as an option.
+                value if is_option(&value) => vec![format!("--{option}={value}")],
+                value => vec![format!("--{option}"), value],
+            },
         }
     }
 

@@ -12,17 +12,19 @@ mod reader;
 mod registration;
 
 pub use definition::{ConfigDef, Configuration};
+#[cfg(feature = "workbench")]
+pub(crate) use options::is_option;
 #[cfg(feature = "stdio")]
-pub(crate) use options::{HelpSection, OwnOptions, value_of_option};
+pub(crate) use options::{HelpSection, OwnOptions, needs_value, value_of_option};
 pub use parser::{ConfigChoice, ConfigProbe, ConfigValueLevel, UnfitConfigLevel};
 #[cfg(feature = "workbench")]
 pub(crate) use plan::ConfigFieldView;
 #[cfg(all(test, feature = "stdio"))]
 pub(crate) use plan::RESERVED;
-#[cfg(feature = "workbench")]
-pub(crate) use reader::ConfigPath;
 pub(crate) use reader::GivenValues;
 pub use reader::{ConfigField, ConfigReader};
+#[cfg(feature = "workbench")]
+pub(crate) use reader::{ConfigPath, is_chosen};
 pub use registration::ConfigRegistration;
 #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
 pub use registration::MCP_RUNTIME_CONFIGS_0;

@@ -63,13 +63,34 @@ pub(super) struct NoOptions;
 
 impl OwnOptions for NoOptions {}
 
-/// Returns the value of an option: the text after `=`, or the next word. A word that begins with `--` is the next option, so that an option
-/// without its value does not hide it.
-pub(crate) fn value_of_option(parser: &mut Parser) -> Option<OsString> {
-    parser.optional_value().or_else(|| {
-        let mut words = parser.try_raw_args()?;
-        words.next_if(|word| !word.to_string_lossy().starts_with("--"))
-    })
+/// Returns the value of an option: the text after `=`, or the next word. `usage` is the option with a placeholder, such as `--root ROOT`.
+///
+/// # Errors
+/// Fails if there is no word, or if the next word is an option too. The error does not contain that word, because it may be a secret.
+pub(crate) fn value_of_option(parser: &mut Parser, usage: &str) -> Result<OsString, String> {
+    if let Some(value) = parser.optional_value() {
+        return Ok(value);
+    }
+    let needs_value = |more: &str| needs_value(usage) + more;
+    let mut words = parser.try_raw_args().ok_or_else(|| needs_value(""))?;
+    match words.next_if(|word| !is_option(&word.to_string_lossy())) {
+        Some(value) => Ok(value),
+        None if words.peek().is_some_and(|word| word != "--") => {
+            Err(needs_value("; a value that begins with `--` follows `=`"))
+        }
+        None => Err(needs_value("")),
+    }
+}
+
+/// Returns the problem with an option that has no value.
+pub(crate) fn needs_value(usage: &str) -> String {
+    let name = usage.split(' ').next().unwrap_or_default();
+    format!("`{name}` needs a value, as in `{usage}`")
+}
+
+/// Whether a word after an option is the next option, and not the value. A negative number is a value.
+pub(crate) fn is_option(word: &str) -> bool {
+    word.starts_with("--") || matches!(word, "-h" | "-V")
 }
 
 fn unusable(why: &str) -> String {
@@ -109,11 +130,12 @@ impl OwnOptions for FieldOptions {
         let Some(view) = self.find(option) else { return Ok(()) };
         let value = match view.is_flag() {
             true => parser.optional_value().unwrap_or_else(|| "true".into()),
-            false => value_of_option(parser).ok_or_else(|| {
-                let usage = view.field.usage();
-                format!("`--{option}` needs a value, as in `{usage}`")
-            })?,
+            false => value_of_option(parser, &view.field.usage())?,
         };
+        // A shell inserts an empty word for a variable that is not set.
+        if view.field.is_path && value.is_empty() {
+            return Err(needs_value(&view.field.usage()));
+        }
         let value =
             value.into_string().map_err(|_| format!("the value of `--{option}` is not UTF-8"))?;
         let is_list = view.is_list();

@@ -58,7 +58,9 @@ impl ConfigPlan {
     }
 
     fn prefix(&self, def: &ConfigDef) -> String {
-        def.prefix.map_or_else(|| upper_snake(&self.server), str::to_owned)
+        let prefix = def.prefix.map_or_else(|| upper_snake(&self.server), str::to_owned);
+        // No shell accepts the name of a variable that begins with a digit.
+        if prefix.starts_with(|c: char| c.is_ascii_digit()) { format!("_{prefix}") } else { prefix }
     }
 
     /// Reads all structs into the state of a server.
@@ -274,6 +276,14 @@ mod tests {
                  `#[config(name = \"…\")]`",
             ]
         );
+    }
+
+    #[cfg(feature = "stdio")]
+    #[test]
+    fn no_variable_begins_with_a_digit() {
+        let plan = ConfigPlan::new("3d box", [(&FILES, true)].into_iter(), None);
+        let variables: Vec<_> = plan.fields().into_iter().map(|view| view.variable).collect();
+        assert_eq!(variables, ["_3D_BOX_ROOT", "_3D_BOX_API_KEY"]);
     }
 
     #[test]

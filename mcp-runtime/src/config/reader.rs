@@ -154,6 +154,13 @@ pub(super) fn alternatives(names: &[impl Borrow<str>]) -> String {
     }
 }
 
+/// Whether the text of a variable is a value. It is none if it is empty, or a placeholder: `<VARIABLE>` in the entry of a client, or
+/// `${user_config.KEY}`, which a client leaves if the user of a bundle has chosen no value.
+pub(crate) fn is_chosen(text: &str, variable: &str) -> bool {
+    let name = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+    !text.is_empty() && name != Some(variable) && !is_unchosen(text)
+}
+
 /// Whether a text is a placeholder of the manifest of a bundle, which a client leaves if its user has chosen no value.
 pub(crate) fn is_unchosen(text: &str) -> bool {
     text.strip_prefix("${user_config.").is_some_and(|rest| rest.ends_with('}'))
@@ -213,8 +220,7 @@ impl<'a> ConfigReader<'a> {
         Self { origin, prefix, source, fields, problems, made: None }
     }
 
-    /// Returns the texts that are given for a field. A variable counts as absent if it is empty, or if its text is a placeholder: `<VARIABLE>`
-    /// in the entry of a client, or `${user_config.KEY}`, which a client leaves if the user of a bundle has chosen no value.
+    /// Returns the texts that are given for a field.
     pub(super) fn find(&mut self, field: &ConfigField) -> FoundTexts {
         let Some(source) = self.source else {
             self.fields.push(field.clone());
@@ -227,10 +233,8 @@ impl<'a> ConfigReader<'a> {
             };
         }
         let variable = field.variable_after(&self.prefix);
-        let placeholder = format!("<{variable}>");
         let text = (source.environment)(&variable)
-            .filter(|text| !text.is_empty() && *text != *placeholder)
-            .filter(|text| !text.to_str().is_some_and(is_unchosen));
+            .filter(|text| text.to_str().is_none_or(|text| is_chosen(text, &variable)));
         match text.map(OsString::into_string) {
             None => FoundTexts::None,
             Some(Err(_)) => {
