@@ -100,9 +100,20 @@ export default async function (context) {
     assert.match(await entry.innerText(), /to the view\s*view\s*response\s*ui\/initialize/);
     await tab(/^Wire/).click();
     await check('a view');
-    // A message of another window is not of the view, also if it looks like one.
-    await page.evaluate(() => postMessage({ jsonrpc: '2.0', method: 'ui/notifications/size-changed', params: { height: 300 } }, '*'));
-    await height('420px');
+    // A message of another window is not of the view, also if it looks like one: a message of the page, and of another document of views. Messages
+    // come in their order, so a message of the view that is shown after them proves that the page has left them out.
+    const forge = (text) => ({ jsonrpc: '2.0', id: 'forged', method: 'ui/message', params: { role: 'user', content: { type: 'text', text } } });
+    await page.evaluate((message) => new Promise((resolve) => (addEventListener('message', resolve, { once: true }), postMessage(message, '*'))), forge('Forged by the page'));
+    await page.evaluate((src) => void document.body.append(Object.assign(document.createElement('iframe'), { id: 'other', src, sandbox: 'allow-scripts' })), new URL('playground-view', url).href);
+    const other = await (await page.locator('#other').elementHandle()).contentFrame();
+    await other.waitForURL(/playground-view/);
+    const heard = page.evaluate(() => new Promise((resolve) => addEventListener('message', ({ origin }) => resolve(origin), { once: true })));
+    await other.evaluate((message) => parent.postMessage(message, '*'), forge('Forged by a frame'));
+    assert.equal(await heard, 'null');
+    await inView(`request('ui/message', { role: 'user', content: { type: 'text', text: 'Genuine' } })`);
+    await section.getByText('Genuine').waitFor();
+    assert.equal(await section.getByText('Forged').count(), 0);
+    await page.locator('#other').evaluate((element) => element.remove());
     // The next call brings a new view. The old one says goodbye first.
     await run();
     await tab(/^Log/).click();

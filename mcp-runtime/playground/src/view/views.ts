@@ -83,6 +83,7 @@ export class View {
         this.#frame = frame;
         // The origin of the frame is opaque, so it has no name.
         const fill = () => frame.contentWindow?.postMessage({ playgroundView: this.#html }, '*');
+        // A view can navigate its frame to the empty document again, with sources of its own choice in the address. The page never fills that one.
         frame.addEventListener('load', fill, { once: true });
         const receive = ({ source, origin, data }: MessageEvent) => {
             if (source !== frame.contentWindow || origin !== 'null') return;
