@@ -87,6 +87,11 @@ fn an_error_says_what_to_do() {
 }
 
 #[test]
+fn the_refusal_of_an_http_request_shows_its_status_and_what_to_do() {
+    fixture("refusals");
+}
+
+#[test]
 fn a_running_call_shows_progress_and_log_lines_and_can_be_cancelled() {
     fixture("live");
 }

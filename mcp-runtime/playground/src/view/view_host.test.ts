@@ -17,6 +17,7 @@ function begin(given: Partial<ViewServices> = {}) {
         modelContext: (context) => done.push(context),
         log: (line) => done.push(line),
         resize: (height) => done.push(height),
+        explain: (error: any) => `explained: ${error.message}`,
         ...given,
     };
     const host = new ViewHost((message) => sent.push(message), services);
@@ -93,8 +94,8 @@ test('an unknown request and a refused call are errors', async () => {
     const callTool = () => Promise.reject(new Refusal(-32602, 'no', { a: 1 }));
     const { ask } = await ready({ callTool, readResource: () => Promise.reject(new Error('gone')) });
     assert.equal((await ask('sampling/createMessage', {}))!.error.code, -32601);
-    assert.deepEqual((await ask('tools/call', { name: 'x' }))!.error, { code: -32602, message: 'no', data: { a: 1 } });
-    assert.deepEqual((await ask('resources/read', { uri: 'ui://x' }))!.error, { code: -32000, message: 'gone' });
+    assert.deepEqual((await ask('tools/call', { name: 'x' }))!.error, { code: -32602, message: 'explained: no', data: { a: 1 } });
+    assert.deepEqual((await ask('resources/read', { uri: 'ui://x' }))!.error, { code: -32000, message: 'explained: gone' });
     assert.equal((await ask('tools/call'))!.error.code, -32602);
 });
 

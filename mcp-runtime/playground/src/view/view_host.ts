@@ -1,6 +1,7 @@
 // The side of the page in the protocol between a view and the page (MCP Apps, stable version of 2026-01-26). The official host library is larger
 // than what is left of the size of the page.
 
+import { rpcCodeOf } from '../failure.ts';
 import type { Message } from '../wire.ts';
 
 export const VIEW_REVISION = '2026-01-26';
@@ -17,6 +18,8 @@ export type ViewServices = {
     modelContext(context: { content: any[]; structuredContent?: unknown }): void;
     log(params: { level: unknown; logger?: unknown; data: unknown }): void;
     resize(height: number): void;
+    // Says what went wrong with a request of the view.
+    explain(error: unknown): string;
 };
 
 export class Refusal extends Error {
@@ -150,9 +153,9 @@ export class ViewHost {
         try {
             answer = { jsonrpc: '2.0', id, result: await this.#handle(method!, params, abort.signal) };
         } catch (error: any) {
-            const code = error instanceof DOMException || !Number.isInteger(error?.code) ? DENIED : error.code;
-            const data = error?.data === undefined ? {} : { data: error.data };
-            answer = { jsonrpc: '2.0', id, error: { code, message: String(error?.message ?? error), ...data } };
+            const code = rpcCodeOf(error);
+            const data = code === undefined || error.data === undefined ? {} : { data: error.data };
+            answer = { jsonrpc: '2.0', id, error: { code: code ?? DENIED, message: this.services.explain(error), ...data } };
         }
         // The view may have used the id again.
         if (this.#running.get(key) === abort) this.#running.delete(key);

@@ -1,6 +1,6 @@
 // The views of tools that are open: that of the current call, and those that are about to go away.
 
-import { explain, INFO, type Connection } from '../connection.ts';
+import { INFO, type Connection } from '../connection.ts';
 import { VIEW } from '../endpoint.ts';
 import { exactSchema, plainTool, withNumbers } from '../exact.ts';
 import { headersOf } from '../headers.ts';
@@ -11,7 +11,7 @@ import type { Message } from '../wire.ts';
 import { hostContext, MOST_HEIGHT, watchContext } from './host_context.ts';
 import { declaredSources, viewUrl, type Sources } from './sources.ts';
 import { documentOf, isVisible, viewUri } from './tool_ui.ts';
-import { DENIED, messageOf, Refusal, ViewHost, type ViewServices } from './view_host.ts';
+import { messageOf, Refusal, ViewHost, type ViewServices } from './view_host.ts';
 
 const FIRST_HEIGHT = 160;
 const LEAST_HEIGHT = 40;
@@ -66,7 +66,7 @@ export class View {
             const sources = declaredSources(ui?.csp);
             state.patch({ sources, src: viewUrl(VIEW, sources), hasBorder: ui?.prefersBorder !== false });
         } catch (error) {
-            state.patch({ problem: explain(error) });
+            state.patch({ problem: connection.failureOf(error).message });
         }
     }
 
@@ -117,13 +117,6 @@ export class View {
 
     #services(): ViewServices {
         const { connection, tool, state } = this;
-        const explained = async (promise: () => Promise<any>) => {
-            try {
-                return await promise();
-            } catch (error: any) {
-                throw new Refusal(Number.isInteger(error?.code) && !(error instanceof DOMException) ? error.code : DENIED, explain(error), error?.data);
-            }
-        };
         return {
             info: { name: INFO.name, version: INFO.version },
             context: () => ({ toolInfo: { tool: plainTool(tool) }, ...hostContext(this.#frame) }),
@@ -137,9 +130,9 @@ export class View {
                 if (!called) throw new Refusal(-32602, `The server has no tool “${name}”`);
                 if (!isVisible(called, 'app')) throw new Refusal(-32602, `The tool “${name}” is not for views`);
                 const headers = connection.isModern ? headersOf(exactSchema(called, 'inputSchema'), args) : {};
-                return explained(() => connection.request('tools/call', { name, arguments: args }, { signal, headers }));
+                return connection.request('tools/call', { name, arguments: args }, { signal, headers });
             },
-            readResource: (uri, signal) => explained(() => connection.request('resources/read', { uri }, { signal })),
+            readResource: (uri, signal) => connection.request('resources/read', { uri }, { signal }),
             openLink: (url, signal) => connection.questions.ask('ui/open-link', { url, tool: tool.name }, signal),
             message: (role, content) => state.patch({ messages: [...state.value.messages, { role, content }].slice(-MOST_MESSAGES) }),
             modelContext: (modelContext) => state.patch({ modelContext }),
@@ -148,6 +141,7 @@ export class View {
                 connection.log.add({ level: known, logger: typeof logger === 'string' ? `view ${logger}` : 'view', data }, true);
             },
             resize: (height) => state.patch({ height: Math.min(Math.max(Math.ceil(height), LEAST_HEIGHT), MOST_HEIGHT) }),
+            explain: (error) => connection.failureOf(error).message,
         };
     }
 }
