@@ -167,6 +167,21 @@ fn a_view_reaches_only_the_hosts_that_it_declares_and_nothing_of_the_page() {
 }
 
 #[test]
+fn the_page_lists_the_calls_of_a_view_and_asks_before_a_call_that_may_change_something() {
+    fixture("view_calls");
+}
+
+#[test]
+fn a_view_ends_with_its_connection() {
+    fixture("view_connection");
+}
+
+#[test]
+fn a_view_that_does_not_begin_shows_what_to_check() {
+    fixture("view_silent");
+}
+
+#[test]
 fn a_view_may_use_the_official_library() {
     let program = Path::new(env!("CARGO_BIN_EXE_playground-fixture"));
     let node = match installed() {

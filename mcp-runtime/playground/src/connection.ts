@@ -72,23 +72,23 @@ export class Connection {
     readonly login = new Login();
     // URIs of subscribed resources, with the number of updates since then.
     readonly subscribed = new Store<Record<string, number>>({});
+    // Number of the last connection that was begun. The choice that the user makes last wins, and views end with their connection.
+    readonly begun = new Store(0);
     #client?: Client;
     #transport?: StreamableHTTPClientTransport;
     #listening?: McpSubscription;
     #raw = new RawRequests();
-    // Number of the last connection that was begun. The choice that the user makes last wins.
-    #begun = 0;
 
     get isModern(): boolean {
         return this.offer.value.revision === MODERN;
     }
 
     async connect(choice: Choice): Promise<void> {
-        this.#begun += 1;
-        const begun = this.#begun;
+        const begun = this.begun.value + 1;
+        this.begun.set(begun);
         this.offer.set({ status: 'connecting', ...NOTHING });
         await this.close();
-        if (begun !== this.#begun) return;
+        if (begun !== this.begun.value) return;
         const versions = choice === 'auto' || choice === MODERN ? {} : { supportedProtocolVersions: [choice] };
         const mode = choice === 'auto' ? 'auto' : choice === MODERN ? { pin: MODERN } : 'legacy';
         const refreshed = (list: 'tools' | 'prompts') => ({ onChanged: (_: unknown, items: any) => items && client === this.#client && this.offer.patch({ [list]: items }) });

@@ -84,6 +84,13 @@ export default async function (context) {
     assert.equal(await popup.evaluate(() => opener), null);
     await popup.close();
     assert.equal((await inView(`request('ui/open-link', { url: 'javascript:alert(1)' })`)).error.code, -32000);
+    // The question shows the address that the browser would open. While it waits, the view cannot ask for another one.
+    const odd = inView(`request('ui/open-link', { url: 'HTTPS://EXAMPLE.com\\\\@b\\u00fccher.example/ \\u202e' })`);
+    await dialog.getByText('https://example.com/@b%C3%BCcher.example/%20%E2%80%AE', { exact: true }).waitFor();
+    assert.match((await inView(`request('ui/open-link', { url: '${health}' })`)).error.message, /has not answered/);
+    assert.equal(await dialog.getByText('more to answer').count(), 0);
+    await page.keyboard.press('Escape');
+    assert.match((await odd).error.message, /closed the question/);
     // The keyboard leads into the view and out of it.
     await page.locator('article button[type=submit]').focus();
     const place = () => page.evaluate(() => document.activeElement.tagName);
