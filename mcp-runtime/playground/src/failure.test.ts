@@ -24,7 +24,7 @@ test('the refusal of an HTTP request has its status, and no code', () => {
     assert.match(advice(of(refused(403))), /permission/);
 });
 
-test('a token that the server refuses needs another login, whatever the library throws', () => {
+test('each error of the library for a refused token asks for another login', () => {
     const errors = [new UnauthorizedError(), refused(401), new InsufficientScopeError({ requiredScope: 'notes' })];
     assert.deepEqual(errors.map((error) => of(error).status), [401, 401, 403]);
     for (const error of errors) assert.deepEqual([of(error).message, of(error).needsLogin, advice(of(error))], ['refused', true, advice({ message: '', needsLogin: true })]);

@@ -1,4 +1,4 @@
-// What went wrong with a request, and what the user can do.
+// Failures of requests, with advice for the user.
 
 import { InsufficientScopeError, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client';
 
@@ -26,7 +26,7 @@ export function rpcCodeOf(error: any): number | undefined {
     return Number.isInteger(error?.code) && !(error instanceof DOMException) ? error.code : undefined;
 }
 
-// Says what went wrong, and what the user can do.
+// Returns the message of an error for the user.
 export function explain(error: unknown): string {
     const text = error instanceof Error ? error.message : String(error);
     if (error instanceof TypeError) return `The server cannot be reached (${text}). Is it still running?`;
@@ -44,7 +44,7 @@ function invalidResult(text: string): string | undefined {
     }
 }
 
-// Says what the user can do about a failure.
+// Returns advice for the user.
 export function advice({ code, status, message, data, needsLogin }: Failure): string {
     if (needsLogin) return 'Log in again, and allow what the call needs. The form keeps its values.';
     if (code === -32021 && data?.requiredCapabilities?.extensions) return 'Check “Run as a task”: this tool runs only as a task.';

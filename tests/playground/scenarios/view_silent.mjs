@@ -1,4 +1,4 @@
-// A view that does not begin: the page says so after some time, and what the author can check.
+// A view that does not begin: after some time, the page shows this, with advice for the author.
 
 import assert from 'node:assert/strict';
 import { checker } from '../accessible.mjs';

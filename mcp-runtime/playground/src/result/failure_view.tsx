@@ -1,4 +1,4 @@
-// Why a request has failed, and what the user can do about it.
+// Shows the failure of a request, with advice for the user.
 
 import { useActions } from '../actions.ts';
 import { pretty } from '../exact.ts';

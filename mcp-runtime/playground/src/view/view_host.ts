@@ -20,7 +20,7 @@ export type ViewServices = {
     resize(height: number): void;
     // Tells whether the view has not begun in time.
     silent(isSilent: boolean): void;
-    // Says what went wrong with a request of the view.
+    // Returns the message for an error of a request.
     explain(error: unknown): string;
 };
 

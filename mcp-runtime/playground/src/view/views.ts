@@ -31,7 +31,7 @@ export type ViewState = {
     sources?: Sources;
     hasBorder: boolean;
     height: number;
-    // Why the view cannot be shown.
+    // Reason why the view cannot be shown.
     failure?: Failure;
     // Whether the view has not begun in time.
     isSilent: boolean;
