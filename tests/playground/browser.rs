@@ -87,6 +87,11 @@ fn an_error_says_what_to_do() {
 }
 
 #[test]
+fn the_refusal_of_an_http_request_shows_its_status_and_what_to_do() {
+    fixture("refusals");
+}
+
+#[test]
 fn a_running_call_shows_progress_and_log_lines_and_can_be_cancelled() {
     fixture("live");
 }
@@ -159,6 +164,21 @@ fn the_view_of_a_tool_is_shown_and_talks_to_the_page() {
 #[test]
 fn a_view_reaches_only_the_hosts_that_it_declares_and_nothing_of_the_page() {
     fixture("view_sandbox");
+}
+
+#[test]
+fn the_page_lists_the_calls_of_a_view_and_asks_before_a_call_that_may_change_something() {
+    fixture("view_calls");
+}
+
+#[test]
+fn a_view_ends_with_its_connection() {
+    fixture("view_connection");
+}
+
+#[test]
+fn a_view_that_does_not_begin_shows_what_to_check() {
+    fixture("view_silent");
 }
 
 #[test]

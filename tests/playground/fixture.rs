@@ -299,6 +299,24 @@ fn lamp_state(lamp: &str) -> Json<Lamp> {
     Json(lamp_of(lamp))
 }
 
+/// Turns a lamp on or off.
+#[tool(idempotent, destructive = false)]
+fn switch_lamp(lamp: &str, on: bool) -> String {
+    format!("{lamp} is {}", if on { "on" } else { "off" })
+}
+
+/// Shows a lamp in a view without a script.
+#[tool(read_only, meta("ui" = json!({ "resourceUri": "ui://fixture/silent" })))]
+fn silent_lamp() -> &'static str {
+    "on"
+}
+
+/// A view that never asks the page for anything.
+#[resource("ui://fixture/silent", mime_type = "text/html;profile=mcp-app")]
+fn silent_view() -> &'static str {
+    "<!doctype html><html lang=\"en\"><title>Silent</title><p>A lamp without a script</p></html>"
+}
+
 /// Forgets a lamp.
 #[tool(meta("ui" = json!({ "visibility": ["model"] })))]
 fn forget_lamp() -> &'static str {

@@ -12,7 +12,7 @@ const PACKAGE: &str = include_str!("../../mcp-runtime/playground/package.json");
 const LOCK: &str = include_str!("../../mcp-runtime/playground/package-lock.json");
 
 /// Files and folders beside the packages.
-const COPIED: [&str; 3] = ["build.mjs", "src", "tsconfig.json"];
+const COPIED: [&str; 4] = ["build.mjs", "host_sources.json", "src", "tsconfig.json"];
 
 /// Returns the folder of the sources in the repository.
 pub(crate) fn committed() -> PathBuf {

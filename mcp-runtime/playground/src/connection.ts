@@ -17,6 +17,7 @@ import {
 import { RawRequests } from './raw_requests.ts';
 import { ENDPOINT } from './endpoint.ts';
 import { exactResponse, forLibrary, withMarks, withoutMarks } from './exact.ts';
+import { explain, failureOf, type Failure } from './failure.ts';
 import { LogLines } from './log_lines.ts';
 import { Login, LoginFailed, returned } from './login.ts';
 import { Questions, type QuestionMethod } from './questions.ts';
@@ -71,23 +72,23 @@ export class Connection {
     readonly login = new Login();
     // URIs of subscribed resources, with the number of updates since then.
     readonly subscribed = new Store<Record<string, number>>({});
+    // Number of the last connection that was begun. The choice that the user makes last wins, and views end with their connection.
+    readonly begun = new Store(0);
     #client?: Client;
     #transport?: StreamableHTTPClientTransport;
     #listening?: McpSubscription;
     #raw = new RawRequests();
-    // Number of the last connection that was begun. The choice that the user makes last wins.
-    #begun = 0;
 
     get isModern(): boolean {
         return this.offer.value.revision === MODERN;
     }
 
     async connect(choice: Choice): Promise<void> {
-        this.#begun += 1;
-        const begun = this.#begun;
+        const begun = this.begun.value + 1;
+        this.begun.set(begun);
         this.offer.set({ status: 'connecting', ...NOTHING });
         await this.close();
-        if (begun !== this.#begun) return;
+        if (begun !== this.begun.value) return;
         const versions = choice === 'auto' || choice === MODERN ? {} : { supportedProtocolVersions: [choice] };
         const mode = choice === 'auto' ? 'auto' : choice === MODERN ? { pin: MODERN } : 'legacy';
         const refreshed = (list: 'tools' | 'prompts') => ({ onChanged: (_: unknown, items: any) => items && client === this.#client && this.offer.patch({ [list]: items }) });
@@ -269,6 +270,11 @@ export class Connection {
         return { isModern, request };
     }
 
+    // Returns the failure of a request of this connection.
+    failureOf(error: unknown): Failure {
+        return failureOf(error, () => this.login.refusal());
+    }
+
     rawProgress = (onprogress: (progress: any) => void) => this.#raw.progress(onprogress);
 
     async setLogLevel(level: typeof this.log.level.value): Promise<void> {
@@ -305,23 +311,5 @@ export class Connection {
     #updated(uri: string): void {
         const count = this.subscribed.value[uri];
         if (count !== undefined) this.subscribed.patch({ [uri]: count + 1 });
-    }
-}
-
-// Says what went wrong, and what the user can do.
-export function explain(error: unknown): string {
-    const text = error instanceof Error ? error.message : String(error);
-    if (error instanceof TypeError) return `The server cannot be reached (${text}). Is it still running?`;
-    return invalidResult(text) ?? text;
-}
-
-// The client library reports each rule of the protocol that a result breaks, as JSON. Names the places in the result instead.
-function invalidResult(text: string): string | undefined {
-    const [, issues] = /^Invalid result for [^:]*: (\[.*)$/s.exec(text) ?? [];
-    try {
-        const places: string[] = JSON.parse(issues).map(({ path, message }: any) => `${path.join('/') || 'the result'} (${message})`);
-        return `The protocol does not allow this result: ${places.join(', ')}`;
-    } catch {
-        return undefined;
     }
 }

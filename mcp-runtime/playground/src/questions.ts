@@ -1,10 +1,10 @@
-// Questions that wait for the user: elicitation, sampling and roots of the server, and links of a view.
+// Questions that wait for the user: elicitation, sampling and roots of the server, and links and calls of a view.
 
 import { readJson, write } from './storage.ts';
 import { Store } from './store.ts';
 
 export type Root = { uri: string; name?: string };
-export type QuestionMethod = 'elicitation/create' | 'sampling/createMessage' | 'roots/list' | 'ui/open-link';
+export type QuestionMethod = 'elicitation/create' | 'sampling/createMessage' | 'roots/list' | 'ui/open-link' | 'view/call';
 export type Question = { number: number; method: QuestionMethod; params: any; answer: (result: any) => void; refuse: (reason: Error) => void };
 
 const ROOTS = 'mcp-playground roots';

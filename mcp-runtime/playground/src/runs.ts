@@ -1,8 +1,8 @@
 // One use of an item: its progress while it runs, and its result.
 
-import { UnauthorizedError } from '@modelcontextprotocol/client';
 import type { ItemKind } from './address.ts';
-import { explain, type Connection } from './connection.ts';
+import type { Connection } from './connection.ts';
+import type { Failure } from './failure.ts';
 import { headersOf } from './headers.ts';
 import { remember } from './history.ts';
 import type { LogLine } from './log_lines.ts';
@@ -13,8 +13,6 @@ import type { TaskState, Tasks } from './tasks.ts';
 
 export type Progress = { progress: number; total?: number; message?: string };
 export type RunState = 'running' | 'done' | 'failed' | 'cancelled';
-// `needsLogin` means that the server has refused the access token.
-export type Failure = { code?: number; message: string; data?: any; needsLogin?: boolean };
 
 export type Run = {
     number: number;
@@ -82,8 +80,7 @@ export class Runs {
             end({ state: result?.isError ? 'failed' : 'done', result, size });
         } catch (error: any) {
             if (abort.signal.aborted || error?.name === 'AbortError') end({ state: 'cancelled' });
-            else if (UnauthorizedError.isInstance(error)) end({ state: 'failed', failure: { message: this.connection.login.refusal(), needsLogin: true } });
-            else end({ state: 'failed', failure: { code: error?.code, message: explain(error), data: error?.data } });
+            else end({ state: 'failed', failure: this.connection.failureOf(error) });
         } finally {
             unsubscribe();
             stop();
@@ -106,20 +103,4 @@ export class Runs {
                 return this.connection.request('resources/read', { uri: name, _meta }, { signal });
         }
     }
-}
-
-// What the user can do about an error of the protocol.
-export function advice({ code, message, data, needsLogin }: Failure): string {
-    if (needsLogin) return 'Log in again, and allow what the call needs. The form keeps its values.';
-    if (code === -32021 && data?.requiredCapabilities?.extensions) return 'Check “Run as a task”: this tool runs only as a task.';
-    if (code === -32042) return 'Open the page below, and then run the call again.';
-    if (code === -32002 || (code === -32602 && data?.uri !== undefined)) return 'The server has no resource at this address, or not for this user.';
-    if (code === -32602) return 'Compare the arguments with the fields: the message names what the server did not accept.';
-    if (code === -32601) return 'The server or this revision does not have the method. Choose another revision at the top.';
-    if (code === -32020) return 'A header of the request differs from its body. The tab “Wire” shows both.';
-    if (code === -32600) return 'The server did not accept the request. The tab “Wire” shows it.';
-    if (code === -32603) return 'The handler failed. The server has logged the reason.';
-    if (/cannot be reached/.test(message)) return 'Its terminal shows why it ended. Choose “Reconnect” at the top when it runs again.';
-    if (/401|403/.test(message)) return 'Ask for the permission that the message names.';
-    return 'The tab “Wire” shows the whole answer.';
 }

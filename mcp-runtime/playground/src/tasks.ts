@@ -1,6 +1,7 @@
 // Tasks of the server that this page has started, in both dialects: that of revision 2025-11-25, and the extension of 2026-07-28.
 
-import { explain, type Connection, type Session } from './connection.ts';
+import type { Connection, Session } from './connection.ts';
+import { explain } from './failure.ts';
 import { Store } from './store.ts';
 import type { Message } from './wire.ts';
 

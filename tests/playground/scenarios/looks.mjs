@@ -34,7 +34,18 @@ export default async function (context) {
         view: async () => {
             await open('/tool/lamp?args={"lamp":"hall"}');
             await run();
+            const frame = main.locator('iframe').contentFrame();
+            await frame.getByText('Result: {').waitFor();
+            await frame.getByRole('button', { name: 'Call a tool' }).click();
+            await main.getByRole('list', { name: 'Calls of the view' }).getByText('done').waitFor();
+        },
+        question_of_a_view: async () => {
+            await open('/tool/lamp?args={"lamp":"hall"}');
+            await run();
             await main.locator('iframe').contentFrame().getByText('Result: {').waitFor();
+            const view = await (await main.locator('iframe').elementHandle()).contentFrame();
+            await view.evaluate(`void request('tools/call', { name: 'switch_lamp', arguments: { lamp: 'hall', on: true } })`);
+            await dialog.waitFor();
         },
         wire: async () => {
             await open('/tool/write_log');

@@ -76,31 +76,49 @@ export default async function ({ page, open, run, url, main, complaints }) {
                 document.body.append(Object.assign(document.createElement('script'), { text: "setTimeout(() => { try { resolve(eval('`ran`')); } catch { resolve('refused'); } });" }));
             });
         assert.equal(await view.evaluate(evaluated), 'refused');
-        // Pictures, frames, objects, sounds and the base of addresses. The browser reports each directive on the console.
-        const reported = (directive) => page.waitForEvent('console', (message) => message.text().includes(directive));
-        const breaks = async (view, directive, markup) => {
-            const report = reported(directive);
-            await view.evaluate((markup) => void document.body.append(document.createRange().createContextualFragment(markup)), markup);
+        // Pictures, frames, objects, sounds and the base of addresses. The browser reports each directive with the address on the console.
+        const reported = (directive, address) => page.waitForEvent('console', (message) => message.text().includes(directive) && message.text().includes(address));
+        const breaks = async (view, directive, address, markup) => {
+            const report = reported(directive, address);
+            await view.evaluate((markup) => void document.body.append(document.createRange().createContextualFragment(markup)), markup(address));
             await report;
         };
-        await breaks(view, 'img-src', `<img src="${undeclared}/picture" alt="">`);
-        await breaks(view, 'frame-src', `<iframe src="${undeclared}/frame"></iframe>`);
-        await breaks(view, 'frame-src', `<iframe src="${declared}/frame"></iframe>`);
-        await breaks(view, 'frame-src', `<iframe src="${own}/playground-view?connect=${undeclared}"></iframe>`);
-        await breaks(view, 'object-src', `<object data="${undeclared}/object"></object>`);
-        await breaks(view, 'media-src', `<audio src="${undeclared}/audio"></audio>`);
-        await breaks(view, 'base-uri', `<base href="${declared}/">`);
-        // The view cannot navigate to another host, so it passes no data there in an address.
-        const policy = reported('frame-src');
-        await view.evaluate((away) => void (location.href = away), `${undeclared}/navigation?secret`);
-        await policy;
+        const frameOf = (address) => `<iframe src="${address}"></iframe>`;
+        await breaks(view, 'img-src', `${undeclared}/picture`, (address) => `<img src="${address}" alt="">`);
+        await breaks(view, 'frame-src', `${undeclared}/`, frameOf);
+        await breaks(view, 'frame-src', `${declared}/`, frameOf);
+        await breaks(view, 'frame-src', `${own}/`, () => frameOf(`${own}/playground-view?connect=${undeclared}`));
+        await breaks(view, 'object-src', `${undeclared}/`, (address) => `<object data="${address}object"></object>`);
+        await breaks(view, 'media-src', `${undeclared}/audio`, (address) => `<audio src="${address}"></audio>`);
+        await breaks(view, 'base-uri', `${declared}/`, (address) => `<base href="${address}">`);
+        // The view cannot navigate its frame to another host, so it passes no data there in an address, and to no other page of the server. The browser
+        // shows an error in the frame, whose document is none of the view.
+        for (const away of [`${undeclared}/navigation?secret`, `${own}/healthz?secret`]) {
+            view = await begin('lamp');
+            const policy = reported('frame-src', new URL(away).origin);
+            await view.evaluate((away) => void (location.href = away), away);
+            await policy;
+            await view.waitForURL(/^chrome-error:/);
+        }
+        // The view can navigate to the empty document again, with sources that its resource has not declared. The page does not fill that document. Its
+        // messages come in their order: after a first message with HTML, no listener would be left for the second.
+        view = await begin('lamp');
+        const other = `${own}/playground-view?connect=${undeclared}`;
+        await frame.evaluate((element) => void (globalThis.loaded = new Promise((resolve) => element.addEventListener('load', resolve, { once: true }))));
+        await view.evaluate((other) => void (location.href = other), other);
+        await page.evaluate(() => globalThis.loaded.then(() => {}));
+        await view.waitForURL(other);
+        await view.evaluate(() => void (globalThis.heard = new Promise((resolve) => addEventListener('message', ({ data }) => resolve(data)))));
+        await frame.evaluate((element) => element.contentWindow.postMessage('probe', '*'));
+        assert.equal(await view.evaluate(() => globalThis.heard), 'probe');
+        assert.equal(await view.locator('h1').count(), 0);
         // Texts that are no host sources are left out, and the others stay.
         view = await begin('careless_lamp');
         assert.equal(await view.evaluate((away) => fetch(away).then(() => 'loaded', () => 'refused'), `${declared}/careless`), 'refused');
         assert.deepEqual(seen.filter((request) => !request.startsWith('localhost/')), []);
         assert.ok(!seen.includes('localhost/careless') && !seen.includes('localhost/frame'), seen.join());
         // The page itself shows nothing but the document of views in a frame.
-        const shown = reported('frame-src');
+        const shown = reported('frame-src', own);
         await page.evaluate(() => void document.body.append(Object.assign(document.createElement('iframe'), { src: '/healthz' })));
         await shown;
     } finally {

@@ -84,6 +84,13 @@ export default async function (context) {
     assert.equal(await popup.evaluate(() => opener), null);
     await popup.close();
     assert.equal((await inView(`request('ui/open-link', { url: 'javascript:alert(1)' })`)).error.code, -32000);
+    // The question shows the address that the browser would open. While it waits, the view cannot ask for another one.
+    const odd = inView(`request('ui/open-link', { url: 'HTTPS://EXAMPLE.com\\\\@b\\u00fccher.example/ \\u202e' })`);
+    await dialog.getByText('https://example.com/@b%C3%BCcher.example/%20%E2%80%AE', { exact: true }).waitFor();
+    assert.match((await inView(`request('ui/open-link', { url: '${health}' })`)).error.message, /has not answered/);
+    assert.equal(await dialog.getByText('more to answer').count(), 0);
+    await page.keyboard.press('Escape');
+    assert.match((await odd).error.message, /closed the question/);
     // The keyboard leads into the view and out of it.
     await page.locator('article button[type=submit]').focus();
     const place = () => page.evaluate(() => document.activeElement.tagName);
@@ -100,9 +107,20 @@ export default async function (context) {
     assert.match(await entry.innerText(), /to the view\s*view\s*response\s*ui\/initialize/);
     await tab(/^Wire/).click();
     await check('a view');
-    // A message of another window is not of the view, also if it looks like one.
-    await page.evaluate(() => postMessage({ jsonrpc: '2.0', method: 'ui/notifications/size-changed', params: { height: 300 } }, '*'));
-    await height('420px');
+    // A message of another window is not of the view, also if it looks like one: a message of the page, and of another document of views. Messages
+    // come in their order, so a message of the view that is shown after them proves that the page has left them out.
+    const forge = (text) => ({ jsonrpc: '2.0', id: 'forged', method: 'ui/message', params: { role: 'user', content: { type: 'text', text } } });
+    await page.evaluate((message) => new Promise((resolve) => (addEventListener('message', resolve, { once: true }), postMessage(message, '*'))), forge('Forged by the page'));
+    await page.evaluate((src) => void document.body.append(Object.assign(document.createElement('iframe'), { id: 'other', src, sandbox: 'allow-scripts' })), new URL('playground-view', url).href);
+    const other = await (await page.locator('#other').elementHandle()).contentFrame();
+    await other.waitForURL(/playground-view/);
+    const heard = page.evaluate(() => new Promise((resolve) => addEventListener('message', ({ origin }) => resolve(origin), { once: true })));
+    await other.evaluate((message) => parent.postMessage(message, '*'), forge('Forged by a frame'));
+    assert.equal(await heard, 'null');
+    await inView(`request('ui/message', { role: 'user', content: { type: 'text', text: 'Genuine' } })`);
+    await section.getByText('Genuine').waitFor();
+    assert.equal(await section.getByText('Forged').count(), 0);
+    await page.locator('#other').evaluate((element) => element.remove());
     // The next call brings a new view. The old one says goodbye first.
     await run();
     await tab(/^Log/).click();

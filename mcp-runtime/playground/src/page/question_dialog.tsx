@@ -1,7 +1,7 @@
 // The question of the server or of a view that waits longest, in a dialog.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { exactSchema } from '../exact.ts';
+import { exactSchema, pretty } from '../exact.ts';
 import { focusProblem, SchemaForm } from '../form/schema_form.tsx';
 import { Link, Markdown } from '../markdown.tsx';
 import { savedRoots, saveRoots, type Question, type Questions } from '../questions.ts';
@@ -46,6 +46,8 @@ function Body({ question }: { question: Question }) {
             return <Sampling question={question} />;
         case 'ui/open-link':
             return <OpenLink question={question} />;
+        case 'view/call':
+            return <ViewCallQuestion question={question} />;
         default:
             return <Roots question={question} />;
     }
@@ -173,6 +175,34 @@ function OpenLink({ question: { params, answer, refuse } }: { question: Question
                 {/* A key that was meant for the view declines. */}
                 <button type="button" class="primary" autofocus onClick={() => refuse(new Error('The user has declined to open the page'))}>
                     Decline
+                </button>
+            </div>
+        </form>
+    );
+}
+
+function ViewCallQuestion({ question: { params, answer, refuse } }: { question: Question }) {
+    const { tool, name, title, args } = params;
+    const allow = (event: Event) => {
+        event.preventDefault();
+        answer({});
+    };
+    return (
+        <form onSubmit={allow}>
+            <p class="kind">The view of {tool} asks to call a tool</p>
+            <h2 id="question">{title ?? name}</h2>
+            {title !== undefined && title !== name && (
+                <p class="uri">
+                    <code>{name}</code>
+                </p>
+            )}
+            <pre tabIndex={0}>{pretty(args)}</pre>
+            <p class="quiet">The server does not say that this tool only reads, so the call may change something. Your answer holds for all such calls of this view, also of other tools, until the next run.</p>
+            <div class="actions">
+                <button type="submit">Allow</button>
+                {/* A key that was meant for the view refuses. */}
+                <button type="button" class="primary" autofocus onClick={() => refuse(new Error('The user has refused the call'))}>
+                    Refuse
                 </button>
             </div>
         </form>

@@ -1,14 +1,12 @@
 // What a call has returned: its content, its structured content, or its error.
 
 import { useEffect, useRef } from 'preact/hooks';
-import { useActions } from '../actions.ts';
 import { ContentBlock } from './content_block.tsx';
+import { FailureView } from './failure_view.tsx';
 import { Structured } from './structured.tsx';
-import { pretty } from '../exact.ts';
 import { bytes, duration } from '../words.ts';
 import { isAtLeast, LEVELS } from '../log_lines.ts';
-import { Link } from '../markdown.tsx';
-import { advice, type Failure, type Run } from '../runs.ts';
+import type { Run } from '../runs.ts';
 import type { Item } from '../items.ts';
 
 const STATES = { running: 'Running', done: 'Done', failed: 'Failed', cancelled: 'Cancelled' };
@@ -97,31 +95,5 @@ function Lines({ run: { lines } }: { run: Run }) {
                 </li>
             ))}
         </ol>
-    );
-}
-
-function FailureView({ failure }: { failure: Failure }) {
-    const { logIn } = useActions();
-    const pages: any[] = failure.data?.elicitations ?? [];
-    return (
-        <div class="notice notice-error">
-            <p>
-                <strong>{failure.message}</strong> {failure.code !== undefined && <code>{failure.code}</code>}
-            </p>
-            <p>{advice(failure)}</p>
-            {failure.needsLogin && (
-                <p>
-                    <button type="button" onClick={logIn}>
-                        Log in again
-                    </button>
-                </p>
-            )}
-            {pages.map(({ url, message }) => (
-                <p>
-                    {message} <Link url={url}>{url}</Link>
-                </p>
-            ))}
-            {failure.data !== undefined && !pages.length && <pre tabIndex={0}>{pretty(failure.data)}</pre>}
-        </div>
     );
 }

@@ -4,7 +4,7 @@
 const LISTS = { connectDomains: 'connect', resourceDomains: 'resource', frameDomains: 'frame', baseUriDomains: 'base' } as const;
 type ListName = keyof typeof LISTS;
 
-// A host name with an optional scheme, port and path. The server checks the same, and refuses other texts.
+// A host name with an optional scheme, port and path. The server checks the same, and refuses other texts: `host_sources.json` has cases for both.
 const HOST_SOURCE = /^(?:(?:https?|wss?):\/\/)?(?:\*\.)?[\w-]+(?:\.[\w-]+)*(?::(?:\d{1,5}|\*))?(?:\/[\w.~%@/-]*)?$/i;
 
 // `refused` has the texts that are no host sources. The view does without them.

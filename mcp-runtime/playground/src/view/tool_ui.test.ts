@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { documentOf, isVisible, viewUri } from './tool_ui.ts';
+import { documentOf, isVisible, mayChange, viewUri } from './tool_ui.ts';
 
 test('a tool names its view, also with the deprecated key', () => {
     assert.equal(viewUri({ _meta: { ui: { resourceUri: 'ui://a' }, 'ui/resourceUri': 'ui://b' } }), 'ui://a');
@@ -15,6 +15,11 @@ test('models and views see a tool that says nothing else', () => {
     assert.deepEqual(visible(['app']), [false, true]);
     assert.deepEqual(visible(['model']), [true, false]);
     assert.ok(isVisible({}, 'app'));
+});
+
+test('a tool may change something unless it says that it only reads', () => {
+    assert.equal(mayChange({ annotations: { readOnlyHint: true } }), false);
+    for (const annotations of [undefined, {}, { readOnlyHint: false }, { readOnlyHint: 'true' }, { destructiveHint: false }]) assert.equal(mayChange({ annotations }), true);
 });
 
 test('a view is a text or bytes, and its settings come from the content or from the list', () => {

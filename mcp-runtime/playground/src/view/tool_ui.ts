@@ -15,6 +15,9 @@ export function isVisible(tool: any, to: 'model' | 'app'): boolean {
     return !Array.isArray(visibility) || visibility.includes(to);
 }
 
+// Whether a call of a tool may change something, as the protocol assumes unless the server says otherwise.
+export const mayChange = (tool: any) => tool?.annotations?.readOnlyHint !== true;
+
 // Returns the HTML of a view and its settings. `listed` is the entry of the resource in the list, if it has one.
 export function documentOf(uri: string, result: any, listed: any): { html: string; ui: any } {
     const content = result?.contents?.find((content: any) => content?.uri === uri) ?? result?.contents?.[0];

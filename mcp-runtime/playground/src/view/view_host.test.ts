@@ -17,6 +17,8 @@ function begin(given: Partial<ViewServices> = {}) {
         modelContext: (context) => done.push(context),
         log: (line) => done.push(line),
         resize: (height) => done.push(height),
+        silent: (isSilent) => done.push(isSilent),
+        explain: (error: any) => `explained: ${error.message}`,
         ...given,
     };
     const host = new ViewHost((message) => sent.push(message), services);
@@ -67,9 +69,21 @@ test('a view calls tools, reads resources and asks for links', async () => {
     assert.deepEqual((await ask('ping'))!.result, {});
     assert.deepEqual((await ask('ui/request-display-mode', { mode: 'fullscreen' }))!.result, { mode: 'inline' });
     assert.deepEqual((await ask('ui/open-link', { url: 'https://a.example' }))!.result, {});
-    assert.deepEqual(done, ['https://a.example']);
+    assert.deepEqual(done, ['https://a.example/']);
     for (const url of ['javascript:alert(1)', 'file:///etc/passwd', 'https://']) assert.equal((await ask('ui/open-link', { url }))!.error.code, -32000);
     assert.equal(done.length, 1);
+});
+
+test('a link is the address that the browser reads, and one link waits at a time', async () => {
+    const asked: [string, () => void][] = [];
+    const { ask } = await ready({ openLink: (url) => new Promise((resolve) => asked.push([url, resolve])) });
+    const first = ask('ui/open-link', { url: 'HTTPS://A.example\\\\@b.example/\u202e' });
+    assert.match((await ask('ui/open-link', { url: 'https://b.example' }))!.error.message, /has not answered/);
+    assert.deepEqual(asked.map(([url]) => url), ['https://a.example//@b.example/%E2%80%AE']);
+    asked[0][1]();
+    await first;
+    void ask('ui/open-link', { url: 'https://b.example' });
+    assert.equal(asked.length, 2);
 });
 
 test('messages and contexts have one block or a list of blocks', async () => {
@@ -93,8 +107,8 @@ test('an unknown request and a refused call are errors', async () => {
     const callTool = () => Promise.reject(new Refusal(-32602, 'no', { a: 1 }));
     const { ask } = await ready({ callTool, readResource: () => Promise.reject(new Error('gone')) });
     assert.equal((await ask('sampling/createMessage', {}))!.error.code, -32601);
-    assert.deepEqual((await ask('tools/call', { name: 'x' }))!.error, { code: -32602, message: 'no', data: { a: 1 } });
-    assert.deepEqual((await ask('resources/read', { uri: 'ui://x' }))!.error, { code: -32000, message: 'gone' });
+    assert.deepEqual((await ask('tools/call', { name: 'x' }))!.error, { code: -32602, message: 'explained: no', data: { a: 1 } });
+    assert.deepEqual((await ask('resources/read', { uri: 'ui://x' }))!.error, { code: -32000, message: 'explained: gone' });
     assert.equal((await ask('tools/call'))!.error.code, -32602);
 });
 
@@ -108,6 +122,25 @@ test('a request that the view cancels, or that its end cancels, has no answer', 
     assert.equal(await ask('tools/call', { name: 'a' }), undefined);
     host.close();
     assert.ok(signals[1].aborted);
+});
+
+test('a view that asks for nothing is silent after a time, until it asks', async (context) => {
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    const { host, ask, done } = begin();
+    host.expectBeginning(5000);
+    context.mock.timers.tick(4999);
+    assert.deepEqual(done, []);
+    context.mock.timers.tick(1);
+    assert.deepEqual(done, [true]);
+    await ask('ui/initialize');
+    assert.deepEqual(done, [true, false]);
+    for (const end of [(other: typeof host) => other.close(), (other: typeof host) => other.receive({ jsonrpc: '2.0', id: 1, method: 'ui/initialize' })]) {
+        const { host: other, done } = begin();
+        other.expectBeginning(5000);
+        end(other);
+        context.mock.timers.tick(5000);
+        assert.ok(!done.includes(true));
+    }
 });
 
 test('a view answers before it goes away, if it was ready', async () => {

@@ -1,6 +1,7 @@
 // The side of the page in the protocol between a view and the page (MCP Apps, stable version of 2026-01-26). The official host library is larger
 // than what is left of the size of the page.
 
+import { rpcCodeOf } from '../failure.ts';
 import type { Message } from '../wire.ts';
 
 export const VIEW_REVISION = '2026-01-26';
@@ -17,6 +18,10 @@ export type ViewServices = {
     modelContext(context: { content: any[]; structuredContent?: unknown }): void;
     log(params: { level: unknown; logger?: unknown; data: unknown }): void;
     resize(height: number): void;
+    // Tells whether the view has not begun in time.
+    silent(isSilent: boolean): void;
+    // Returns the message for an error of a request.
+    explain(error: unknown): string;
 };
 
 export class Refusal extends Error {
@@ -29,7 +34,7 @@ export class Refusal extends Error {
     }
 }
 
-const INVALID_PARAMS = -32602;
+export const INVALID_PARAMS = -32602;
 export const DENIED = -32000;
 const TEARDOWN = 'teardown';
 
@@ -70,6 +75,9 @@ export class ViewHost {
     #isReady = false;
     #running = new Map<string, AbortController>();
     #tornDown?: () => void;
+    #beginning?: ReturnType<typeof setTimeout>;
+    #isSilent = false;
+    #isLinkOpen = false;
     readonly send: (message: Message) => void;
     readonly services: ViewServices;
 
@@ -95,6 +103,15 @@ export class ViewHost {
         if (this.#isAsked) this.#notify('ui/notifications/host-context-changed', change);
     }
 
+    // Begins to wait for the first request of the view, which has got its document. The time is in milliseconds.
+    expectBeginning(time: number): void {
+        const late = () => {
+            this.#isSilent = true;
+            this.services.silent(true);
+        };
+        if (!this.#isAsked) this.#beginning = setTimeout(late, time);
+    }
+
     // Tells the view that it goes away. Returns when the view has answered, and at once if it was never ready.
     async teardown(reason: string): Promise<void> {
         if (this.#isReady) {
@@ -106,6 +123,7 @@ export class ViewHost {
 
     // Ends the requests of the view that still run.
     close(): void {
+        clearTimeout(this.#beginning);
         for (const abort of this.#running.values()) abort.abort(new DOMException('The view was closed', 'AbortError'));
     }
 
@@ -150,9 +168,9 @@ export class ViewHost {
         try {
             answer = { jsonrpc: '2.0', id, result: await this.#handle(method!, params, abort.signal) };
         } catch (error: any) {
-            const code = error instanceof DOMException || !Number.isInteger(error?.code) ? DENIED : error.code;
-            const data = error?.data === undefined ? {} : { data: error.data };
-            answer = { jsonrpc: '2.0', id, error: { code, message: String(error?.message ?? error), ...data } };
+            const code = rpcCodeOf(error);
+            const data = code === undefined || error.data === undefined ? {} : { data: error.data };
+            answer = { jsonrpc: '2.0', id, error: { code: code ?? DENIED, message: this.services.explain(error), ...data } };
         }
         // The view may have used the id again.
         if (this.#running.get(key) === abort) this.#running.delete(key);
@@ -164,7 +182,7 @@ export class ViewHost {
         const { services } = this;
         switch (method) {
             case 'ui/initialize':
-                this.#isAsked = true;
+                if (!this.#isAsked) this.#begun();
                 return { protocolVersion: VIEW_REVISION, hostInfo: services.info, hostCapabilities: services.capabilities(), hostContext: services.context() };
             case 'ping':
                 return {};
@@ -172,12 +190,9 @@ export class ViewHost {
                 return services.callTool(text(params, 'name'), params.arguments ?? {}, signal);
             case 'resources/read':
                 return services.readResource(text(params, 'uri'), signal);
-            case 'ui/open-link': {
-                const url = text(params, 'url');
-                if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw new Refusal(DENIED, 'Invalid URL: only pages of the web can be opened');
-                await services.openLink(url, signal);
+            case 'ui/open-link':
+                await this.#openLink(text(params, 'url'), signal);
                 return {};
-            }
             case 'ui/message':
                 services.message(text(params, 'role'), blocksOf(params.content));
                 return {};
@@ -188,6 +203,25 @@ export class ViewHost {
                 return { mode: 'inline' };
             default:
                 throw new Refusal(-32601, `The playground does not have the method “${method}”`);
+        }
+    }
+
+    #begun(): void {
+        this.#isAsked = true;
+        clearTimeout(this.#beginning);
+        if (this.#isSilent) this.services.silent(false);
+    }
+
+    // The user sees the address as the browser reads it: the text of the view may look like another host.
+    async #openLink(text: string, signal: AbortSignal): Promise<void> {
+        if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) throw new Refusal(DENIED, 'Invalid URL: only pages of the web can be opened');
+        // Otherwise a view could bury the page under questions.
+        if (this.#isLinkOpen) throw new Refusal(DENIED, 'The user has not answered the last request to open a page');
+        this.#isLinkOpen = true;
+        try {
+            await this.services.openLink(new URL(text).href, signal);
+        } finally {
+            this.#isLinkOpen = false;
         }
     }
 }

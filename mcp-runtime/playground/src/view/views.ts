@@ -1,8 +1,9 @@
 // The views of tools that are open: that of the current call, and those that are about to go away.
 
-import { explain, INFO, type Connection } from '../connection.ts';
+import { INFO, type Connection } from '../connection.ts';
 import { VIEW } from '../endpoint.ts';
 import { exactSchema, plainTool, withNumbers } from '../exact.ts';
+import type { Failure } from '../failure.ts';
 import { headersOf } from '../headers.ts';
 import { LEVELS } from '../log_lines.ts';
 import type { Run, Runs } from '../runs.ts';
@@ -10,14 +11,17 @@ import { Store } from '../store.ts';
 import type { Message } from '../wire.ts';
 import { hostContext, MOST_HEIGHT, watchContext } from './host_context.ts';
 import { declaredSources, viewUrl, type Sources } from './sources.ts';
-import { documentOf, isVisible, viewUri } from './tool_ui.ts';
-import { DENIED, messageOf, Refusal, ViewHost, type ViewServices } from './view_host.ts';
+import { documentOf, isVisible, mayChange, viewUri } from './tool_ui.ts';
+import { ViewCalls, type CallBegun } from './view_calls.ts';
+import { DENIED, INVALID_PARAMS, messageOf, Refusal, ViewHost, type ViewServices } from './view_host.ts';
 
 const FIRST_HEIGHT = 160;
 const LEAST_HEIGHT = 40;
 const MOST_MESSAGES = 20;
 // Time that a view has to answer before it goes away, in milliseconds.
 const TEARDOWN_TIME = 1000;
+// Time that a view has for its first request, in milliseconds.
+export const BEGINNING_TIME = 5000;
 
 type ViewMessage = { role: string; content: any[] };
 
@@ -27,16 +31,23 @@ export type ViewState = {
     sources?: Sources;
     hasBorder: boolean;
     height: number;
-    problem?: string;
+    // Reason why the view cannot be shown.
+    failure?: Failure;
+    // Whether the view has not begun in time.
+    isSilent: boolean;
     messages: ViewMessage[];
     modelContext?: { content: any[]; structuredContent?: unknown };
     isLeaving: boolean;
 };
 
 export class View {
-    readonly state = new Store<ViewState>({ hasBorder: true, height: FIRST_HEIGHT, messages: [], isLeaving: false });
+    readonly state = new Store<ViewState>({ hasBorder: true, height: FIRST_HEIGHT, messages: [], isSilent: false, isLeaving: false });
     readonly number: number;
     readonly tool: any;
+    readonly calls: ViewCalls;
+    readonly #begun: number;
+    // Ends the questions about calls together with the view.
+    #end = new AbortController();
     #host: ViewHost;
     #html = '';
     #frame?: HTMLIFrameElement;
@@ -50,6 +61,8 @@ export class View {
     ) {
         this.number = run.number;
         this.tool = tool;
+        this.#begun = connection.begun.value;
+        this.calls = new ViewCalls((call) => this.#askConsent(call), (error) => connection.failureOf(error));
         this.#host = new ViewHost((message) => this.#send(message), this.#services());
         this.#host.input(run.args);
         void this.#load();
@@ -66,7 +79,7 @@ export class View {
             const sources = declaredSources(ui?.csp);
             state.patch({ sources, src: viewUrl(VIEW, sources), hasBorder: ui?.prefersBorder !== false });
         } catch (error) {
-            state.patch({ problem: explain(error) });
+            state.patch({ failure: connection.failureOf(error) });
         }
     }
 
@@ -82,7 +95,11 @@ export class View {
     attach(frame: HTMLIFrameElement): () => void {
         this.#frame = frame;
         // The origin of the frame is opaque, so it has no name.
-        const fill = () => frame.contentWindow?.postMessage({ playgroundView: this.#html }, '*');
+        const fill = () => {
+            frame.contentWindow?.postMessage({ playgroundView: this.#html }, '*');
+            this.#host.expectBeginning(BEGINNING_TIME);
+        };
+        // A view can navigate its frame to the empty document again, with sources of its own choice in the address. The page never fills that one.
         frame.addEventListener('load', fill, { once: true });
         const receive = ({ source, origin, data }: MessageEvent) => {
             if (source !== frame.contentWindow || origin !== 'null') return;
@@ -99,12 +116,18 @@ export class View {
         };
     }
 
-    // Waits until the view has answered that it may go away, but not for long.
+    // Waits until the view has answered that it may go away, but not for long. Until then, it may still send requests of its connection.
     async close(): Promise<void> {
         this.state.patch({ isLeaving: true });
+        this.#end.abort();
+        if (this.#isDisconnected) this.#host.close();
         const late = new Promise((resolve) => setTimeout(resolve, TEARDOWN_TIME));
         await Promise.race([this.#host.teardown('The page shows something else'), late]);
         this.#host.close();
+    }
+
+    get #isDisconnected(): boolean {
+        return this.connection.begun.value !== this.#begun;
     }
 
     #send(message: Message): void {
@@ -114,15 +137,52 @@ export class View {
         this.#frame?.contentWindow?.postMessage(plain, '*');
     }
 
+    // Sends a request of the view, and lists it as a call.
+    #request(call: CallBegun, signal: AbortSignal, send: () => Promise<any>): Promise<any> {
+        return this.calls.run(call, signal, async () => {
+            // The server of the new connection may be another one, or know another user.
+            if (this.#isDisconnected) throw new Refusal(DENIED, 'The connection of this view has ended');
+            return send();
+        });
+    }
+
+    #callTool(name: string, args: any, signal: AbortSignal): Promise<any> {
+        const { connection } = this;
+        const called = connection.offer.value.tools.find((known) => known.name === name);
+        const isAllowed = called !== undefined && isVisible(called, 'app');
+        const send = () => {
+            if (!called) throw new Refusal(INVALID_PARAMS, `The server has no tool “${name}”`);
+            if (!isAllowed) throw new Refusal(INVALID_PARAMS, `The tool “${name}” is not for views`);
+            const headers = connection.isModern ? headersOf(exactSchema(called, 'inputSchema'), args) : {};
+            return connection.request('tools/call', { name, arguments: args }, { signal, headers });
+        };
+        return this.#request({ kind: 'tool', name, args, mayChange: isAllowed && mayChange(called) }, signal, send);
+    }
+
+    async #askConsent({ name, args }: CallBegun): Promise<void> {
+        const { connection, tool } = this;
+        const title = connection.offer.value.tools.find((known) => known.name === name)?.title;
+        const answered = this.#ask('view/call', { tool: tool.name, name, title, args }, this.#end.signal);
+        try {
+            await answered;
+        } catch {
+            this.#refuseWhileLeaving();
+            throw new Refusal(DENIED, 'The user has refused calls of this view that may change something');
+        }
+    }
+
+    #ask(method: 'ui/open-link' | 'view/call', params: any, signal: AbortSignal): Promise<any> {
+        this.#refuseWhileLeaving();
+        return this.connection.questions.ask(method, params, signal);
+    }
+
+    // A view that is about to go away is hidden, so the user would not know why it asks.
+    #refuseWhileLeaving(): void {
+        if (this.state.value.isLeaving) throw new Refusal(DENIED, 'The view is about to go away');
+    }
+
     #services(): ViewServices {
         const { connection, tool, state } = this;
-        const explained = async (promise: () => Promise<any>) => {
-            try {
-                return await promise();
-            } catch (error: any) {
-                throw new Refusal(Number.isInteger(error?.code) && !(error instanceof DOMException) ? error.code : DENIED, explain(error), error?.data);
-            }
-        };
         return {
             info: { name: INFO.name, version: INFO.version },
             context: () => ({ toolInfo: { tool: plainTool(tool) }, ...hostContext(this.#frame) }),
@@ -131,15 +191,9 @@ export class View {
                 const sandbox = { permissions: {}, csp: state.value.sources?.allowed ?? {} };
                 return { openLinks: {}, serverTools: {}, serverResources: {}, logging: {}, sandbox, message: blocks, updateModelContext: { ...blocks, structuredContent: {} } };
             },
-            callTool: (name, args, signal) => {
-                const called = connection.offer.value.tools.find((known) => known.name === name);
-                if (!called) throw new Refusal(-32602, `The server has no tool “${name}”`);
-                if (!isVisible(called, 'app')) throw new Refusal(-32602, `The tool “${name}” is not for views`);
-                const headers = connection.isModern ? headersOf(exactSchema(called, 'inputSchema'), args) : {};
-                return explained(() => connection.request('tools/call', { name, arguments: args }, { signal, headers }));
-            },
-            readResource: (uri, signal) => explained(() => connection.request('resources/read', { uri }, { signal })),
-            openLink: (url, signal) => connection.questions.ask('ui/open-link', { url, tool: tool.name }, signal),
+            callTool: (name, args, signal) => this.#callTool(name, args, signal),
+            readResource: (uri, signal) => this.#request({ kind: 'resource', name: uri, mayChange: false }, signal, () => connection.request('resources/read', { uri }, { signal })),
+            openLink: (url, signal) => this.#ask('ui/open-link', { url, tool: tool.name }, signal),
             message: (role, content) => state.patch({ messages: [...state.value.messages, { role, content }].slice(-MOST_MESSAGES) }),
             modelContext: (modelContext) => state.patch({ modelContext }),
             log: ({ level, logger, data }) => {
@@ -147,33 +201,43 @@ export class View {
                 connection.log.add({ level: known, logger: typeof logger === 'string' ? `view ${logger}` : 'view', data }, true);
             },
             resize: (height) => state.patch({ height: Math.min(Math.max(Math.ceil(height), LEAST_HEIGHT), MOST_HEIGHT) }),
+            silent: (isSilent) => state.patch({ isSilent }),
+            explain: (error) => connection.failureOf(error).message,
         };
     }
 }
 
 export class Views {
     readonly open = new Store<View[]>([]);
+    // Number of the last call whose view has begun.
+    #last = 0;
 
     constructor(
         readonly connection: Connection,
         runs: Runs,
     ) {
         runs.current.subscribe(() => this.#follow(runs.current.value));
+        connection.begun.subscribe(() => this.#closeAllBut(undefined));
     }
 
     #follow(run: Run | undefined): void {
-        for (const view of this.open.value) if (view.number !== run?.number && !view.state.value.isLeaving) void this.#close(view);
+        this.#closeAllBut(run);
         if (run?.kind !== 'tool') return;
         const open = this.open.value.find(({ number }) => number === run.number);
         const view = open ?? this.#begin(run);
         view?.follow(run);
     }
 
+    #closeAllBut(run: Run | undefined): void {
+        for (const view of this.open.value) if (view.number !== run?.number && !view.state.value.isLeaving) void this.#close(view);
+    }
+
     #begin(run: Run): View | undefined {
         const tool = this.connection.offer.value.tools.find(({ name }) => name === run.name);
         const uri = viewUri(tool);
-        // A call that has ended begins no view: its tool has got one only now.
-        if (uri === undefined || run.state !== 'running') return undefined;
+        // A call that has ended begins no view: its tool has got one only now. A view that has ended with its connection does not come back.
+        if (uri === undefined || run.state !== 'running' || run.number === this.#last) return undefined;
+        this.#last = run.number;
         const view = new View(this.connection, uri, tool, run);
         this.open.set([...this.open.value, view]);
         return view;
