@@ -161,6 +161,8 @@ fn a_file_that_cannot_be_changed_and_wrong_words_are_explained() {
         (&["config"], 2, "`config CLIENT"),
         (&["config", "cursor", "--file", "a"], 2, "`config` has no option `--file`"),
         (&["install", "plain"], 2, "name the configuration file of the client with `--file`"),
+        (&["install", "cursor", "--file", ""], 2, "`--file` needs the path of a file"),
+        (&["uninstall", "cursor", "--file="], 2, "`--file` needs the path of a file"),
         (&["install", "goose", "--project"], 2, "Goose has no configuration file for a project"),
         (&["config", "cursor", "--url"], 2, "`--url` needs a value"),
         (&["config", "cursor", "--url=localhost"], 2, "`localhost` is no URL of a server"),
