@@ -208,7 +208,7 @@ impl ClientWords {
     }
 
     /// Returns how the client starts `dev` with cargo. `options` and `env` are those of the server.
-    fn dev(&self, options: Vec<String>, env: Vec<Variable>) -> Result<Launch, CommandError> {
+    fn dev(&self, options: Vec<String>, mut env: Vec<Variable>) -> Result<Launch, CommandError> {
         let command = format!("{} {} --dev", self.command, self.client.name());
         let mut words = dev::project(self.features.clone(), &command)?.run_arguments();
         words.extend(options.into_iter().map(OsString::from));
@@ -221,6 +221,7 @@ impl ClientWords {
             words.extend(self.args.iter().map(OsString::from));
         }
         let args: Result<_, _> = words.into_iter().map(unicode).collect();
+        env.extend(build_variables()?);
         Ok(Launch::Process { command: unicode(cargo().into())?, args: args?, env })
     }
 
@@ -279,6 +280,21 @@ fn cargo() -> PathBuf {
     let of_rustup = folder.map(|folder| folder.join("bin").join(format!("cargo{EXE_SUFFIX}")));
     let of_rustup = of_rustup.filter(|path| path.is_file());
     of_rustup.or_else(|| variable("CARGO")).unwrap_or_else(|| "cargo".into())
+}
+
+/// Returns the variables with which cargo builds the same program in the folder of a client. `cargo run` of rustup sets the toolchain, which
+/// otherwise depends on the current folder. A path is relative to the current folder.
+fn build_variables() -> Result<Vec<Variable>, CommandError> {
+    let target = variable("CARGO_TARGET_DIR").map(std::path::absolute).transpose();
+    let target = target.map_err(CommandError::failure)?;
+    let variables =
+        [("RUSTUP_TOOLCHAIN", variable("RUSTUP_TOOLCHAIN")), ("CARGO_TARGET_DIR", target)];
+    let found = variables.into_iter().filter_map(|(name, text)| Some((name, text?)));
+    let found = found.map(|(name, text)| {
+        let value = VariableValue::Text(unicode(text.into())?);
+        Ok(Variable { name: name.to_owned(), value })
+    });
+    found.collect()
 }
 
 fn unicode(word: OsString) -> Result<String, CommandError> {
