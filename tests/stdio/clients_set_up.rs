@@ -92,7 +92,9 @@ fn the_entry_of_a_program_under_development_starts_cargo() {
     let package = env!("CARGO_MANIFEST_DIR");
     let mut command =
         home.command(&["install", "cursor", "--dev", "--features=a,b", "--name", "mine"]);
-    let output = command.env("CARGO_MANIFEST_DIR", package).output().expect("it runs");
+    command.env("CARGO_MANIFEST_DIR", package);
+    command.env("RUSTUP_TOOLCHAIN", "nightly").env("CARGO_TARGET_DIR", "built");
+    let output = command.output().expect("it runs");
     let stderr = String::from_utf8(output.stderr).expect("UTF-8");
     assert!(output.status.success() && !stderr.contains("debug build"), "{stderr}");
     let file: Value = serde_json::from_str(&home.text(".cursor/mcp.json")).expect("JSON");
@@ -104,10 +106,19 @@ fn the_entry_of_a_program_under_development_starts_cargo() {
     let manifest = Path::new(package).join("Cargo.toml");
     assert_eq!(first, [json!("run"), json!("--quiet"), json!("--manifest-path"), json!(manifest)]);
     assert_eq!(last, [json!("--"), json!("dev"), json!("--features"), json!("a,b")]);
+    // The client has another folder and another environment.
+    let env = json!({ "RUSTUP_TOOLCHAIN": "nightly", "CARGO_TARGET_DIR": home.path("built") });
+    assert_eq!(entry["env"], env);
     // The program is built as this program was.
     let built = args.iter().skip_while(|word| *word != "--features").nth(1);
     let built = built.and_then(Value::as_str).expect("features");
     assert!(built.contains("mcp-runtime/workbench") && built.ends_with(",a,b"), "{built}");
+
+    let mut command = home.command(&["config", "cursor", "--dev"]);
+    command.env("CARGO_MANIFEST_DIR", package);
+    command.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO_TARGET_DIR");
+    let printed = command.output().expect("it runs").stdout;
+    assert!(!String::from_utf8(printed).expect("UTF-8").contains("env"));
 
     let mut command = home.command(&["config", "cursor", "--dev"]);
     let output = command.env_remove("CARGO_MANIFEST_DIR").output().expect("it runs");
@@ -161,6 +172,8 @@ fn a_file_that_cannot_be_changed_and_wrong_words_are_explained() {
         (&["config"], 2, "`config CLIENT"),
         (&["config", "cursor", "--file", "a"], 2, "`config` has no option `--file`"),
         (&["install", "plain"], 2, "name the configuration file of the client with `--file`"),
+        (&["install", "cursor", "--file", ""], 2, "`--file` needs the path of a file"),
+        (&["uninstall", "cursor", "--file="], 2, "`--file` needs the path of a file"),
         (&["install", "goose", "--project"], 2, "Goose has no configuration file for a project"),
         (&["config", "cursor", "--url"], 2, "`--url` needs a value"),
         (&["config", "cursor", "--url=localhost"], 2, "`localhost` is no URL of a server"),

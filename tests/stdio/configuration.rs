@@ -413,7 +413,7 @@ fn only_the_owner_of_a_file_can_read_its_copies() {
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("own file");
     let (_, stderr) = ended(&[ROOT, KEY], &["install", "cursor", "--file", path], 0);
     let warning = format!(
-        "warning: other users of this machine can read {path}, which has the value of `FILE_BOX_API_KEY`: close it to them with `chmod 600`\n"
+        "warning: other users of this machine can read {path}, which has the value of `FILE_BOX_API_KEY`: run `chmod 600` on it\n"
     );
     assert!(stderr.contains(&warning), "{stderr}");
     let (_, stderr) = ended(&[], &["uninstall", "cursor", "--file", path], 0);
@@ -427,6 +427,39 @@ fn only_the_owner_of_a_file_can_read_its_copies() {
     // Without a value of the secret, there is nothing to warn of.
     let (_, stderr) = ended(&[ROOT], &["install", "cursor", "--file", path], 0);
     assert!(!stderr.contains("other users"), "{stderr}");
+}
+
+#[test]
+fn a_note_about_a_missing_value_is_about_the_own_entry() {
+    let file = folder("others").join("mcp.json");
+    let path = file.to_str().expect("UTF-8");
+    let install = |variables: &[(&str, &str)], client, name| {
+        let (_, notes) = ended(variables, &["install", client, "--file", path, "--name", name], 0);
+        notes
+    };
+    let notes = install(&[KEY], "cursor", "other");
+    assert!(notes.contains("`FILE_BOX_ROOT` has no value yet"), "{notes}");
+    let notes = install(&[ROOT, KEY], "cursor", "mine");
+    assert!(!notes.contains("has no value yet"), "{notes}");
+    // The user has written a value into the file.
+    std::fs::write(&file, r#"{"servers": {"mine": {"env": {"FILE_BOX_ROOT": "/data"}}}}"#)
+        .expect("a file");
+    let notes = install(&[KEY], "vscode", "mine");
+    assert!(notes.contains("VS Code asks for `FILE_BOX_API_KEY`"), "{notes}");
+    assert!(!notes.contains("`FILE_BOX_ROOT`"), "{notes}");
+    let text = std::fs::read_to_string(&file).expect("a file");
+    assert!(text.contains("/data") && !text.contains("mine-root"), "{text}");
+}
+
+#[test]
+fn a_server_that_moves_to_a_url_takes_its_variables_out_of_the_file() {
+    let file = folder("moved").join("config.toml");
+    let path = file.to_str().expect("UTF-8");
+    ended(&[ROOT, KEY], &["install", "codex-cli", "--file", path], 0);
+    let url = "http://127.0.0.1:8000/mcp";
+    ended(&[], &["install", "codex-cli", "--file", path, "--url", url], 0);
+    let text = std::fs::read_to_string(&file).expect("a file");
+    assert_eq!(text, format!("[mcp_servers.file-box]\nurl = \"{url}\"\n"));
 }
 
 #[test]

@@ -126,6 +126,16 @@ fn check_bundle() -> Result<(), Missing> {
         ("/prompts_generated", json!(true)),
         ("/user_config/root/required", json!(true)),
         ("/user_config/api_key/sensitive", json!(true)),
+        // Its default is a relative path, which means another folder in each client.
+        (
+            "/user_config/cache",
+            json!({
+                "type": "string",
+                "title": "Cache",
+                "description": "Folder for temporary files",
+                "required": true,
+            }),
+        ),
         ("/user_config/retries/default", json!(5)),
         ("/user_config/verbose/default", json!(false)),
         ("/user_config/folder/multiple", json!(true)),
@@ -137,7 +147,7 @@ fn check_bundle() -> Result<(), Missing> {
     }
     assert_eq!(manifest.get("tools_generated"), None);
 
-    let mut chosen = json!({ "root": "/data", "api_key": "hunter2hunter2" });
+    let mut chosen = json!({ "root": "/data", "api_key": "hunter2hunter2", "cache": "/tmp" });
     let [texts, folders] = values(&folder, &node, &chosen)?;
     assert_eq!(texts, "/data 14 5 false none [] pool of sqlite::memory:");
     assert_eq!(folders, "[] None");
@@ -222,6 +232,9 @@ fn what_a_bundle_lacks_is_named_with_its_fix() {
     assert_eq!(files, 1, "no bundle is written");
 }
 
+/// Note about a setting of the fixture.
+const RELATIVE: &str = "note: the default of `--cache` is a relative path, which means another file in each client: users are asked for this path";
+
 #[test]
 fn bundle_notes_what_clients_will_not_see() {
     let home = HomeFolder::of(published);
@@ -238,6 +251,7 @@ fn bundle_notes_what_clients_will_not_see() {
         "{stderr}"
     );
     assert!(stderr.contains("note: `--root` is a path"), "{stderr}");
+    assert!(stderr.contains(RELATIVE), "{stderr}");
 }
 
 /// Returns what the linter says about an entry.
@@ -257,6 +271,8 @@ fn an_entry_of_the_registry_follows_the_official_schema() {
     let home = HomeFolder::of(published);
     home.write("README.md", &format!("# File box\n\n{LINE}"));
     let package = home.succeed(&["server-json"]);
+    let stderr = home.run(&["server-json"]).stderr;
+    assert!(String::from_utf8_lossy(&stderr).contains(RELATIVE));
     let remote = home.succeed(&[
         "server-json",
         "--name=com.example/box",
@@ -286,11 +302,14 @@ fn an_entry_of_the_registry_follows_the_official_schema() {
         ("/packages/0/identifier", json!(env!("CARGO_PKG_NAME"))),
         ("/packages/0/version", json!("0.3.1")),
         ("/packages/0/packageArguments/0/name", json!("--root")),
+        ("/packages/0/packageArguments/1/name", json!("--cache")),
+        ("/packages/0/packageArguments/1/isRequired", json!(true)),
         ("/packages/0/environmentVariables/0/name", json!("FILE_BOX_API_KEY")),
         ("/packages/0/environmentVariables/0/isSecret", json!(true)),
     ] {
         assert_eq!(entry.pointer(pointer), Some(&value), "{pointer}: {package}");
     }
+    assert_eq!(entry["packages"][0]["packageArguments"][1].get("default"), None, "{package}");
     let variables = entry["packages"][0]["environmentVariables"].as_array().expect("variables");
     let language = variables.iter().find(|variable| variable["name"] == "TEXT_LANGUAGE");
     let expected = json!({

@@ -15,7 +15,7 @@ use super::{
     command::{CommandWords, apart},
     exit::{CommandError, CommandOutput},
     option::CommandOption,
-    published::{CargoPackage, refuse_given_values, settings},
+    published::{CargoPackage, notes_about_defaults, refuse_given_values, settings},
     trial::as_json,
 };
 use crate::{
@@ -93,6 +93,7 @@ async fn make(builder: Builder, given: CommandWords) -> Result<CommandOutput, Co
     bundle.platform = BundlePlatform::of_system(env::consts::OS);
     bundle.is_dynamic = server.catalog.is_dynamic();
     bundle.settings = settings(&server.config);
+    let about_defaults = notes_about_defaults(&server.config);
     bundle.tools = snapshot.list(ListKind::Tools).iter().map(|entry| tool(entry)).collect();
     let mut client = TestClient::without_setup(server);
     bundle.prompts = prompts(&mut client, &snapshot).await;
@@ -117,7 +118,8 @@ async fn make(builder: Builder, given: CommandWords) -> Result<CommandOutput, Co
         true => as_json(&json!({ "file": out.display().to_string(), "bytes": archive.len() })),
         false => format!("{} is written\n", out.display()),
     };
-    Ok(CommandOutput { aside: notes(&bundle, &snapshot, identity.icons.len()), ..text.into() })
+    let aside = notes(&bundle, &snapshot, identity.icons.len()) + &about_defaults;
+    Ok(CommandOutput { aside, ..text.into() })
 }
 
 /// Returns the default name of the file. It names the system and the processor, because a bundle contains a program for a single system.

@@ -134,6 +134,9 @@ impl ClientWords {
             is_preview: options.has(&PRINT),
             args: rest,
         };
+        if read.file.as_ref().is_some_and(|file| file.as_os_str().is_empty()) {
+            return Err(CommandError::usage("`--file` needs the path of a file".to_owned()));
+        }
         if read.url.is_some() && !read.args.is_empty() {
             return Err(CommandError::usage(
                 "a client passes no arguments to a server that it reaches by `--url`".to_owned(),
@@ -202,8 +205,8 @@ impl ClientWords {
         Ok(ServerEntry { name: self.name(builder), launch })
     }
 
-    /// Returns how the client starts `dev` with cargo. `options` are those of the server.
-    fn dev(&self, options: Vec<String>, env: Vec<Variable>) -> Result<Launch, CommandError> {
+    /// Returns how the client starts `dev` with cargo. `options` and `env` are those of the server.
+    fn dev(&self, options: Vec<String>, mut env: Vec<Variable>) -> Result<Launch, CommandError> {
         let command = format!("{} {} --dev", self.command, self.client.name());
         let mut words = dev::project(self.features.clone(), &command)?.run_arguments();
         words.extend(options.into_iter().map(OsString::from));
@@ -216,6 +219,7 @@ impl ClientWords {
             words.extend(self.args.iter().map(OsString::from));
         }
         let args: Result<_, _> = words.into_iter().map(unicode).collect();
+        env.extend(build_variables()?);
         Ok(Launch::Process { command: unicode(cargo().into())?, args: args?, env })
     }
 
@@ -276,6 +280,21 @@ fn cargo() -> PathBuf {
     of_rustup.or_else(|| variable("CARGO")).unwrap_or_else(|| "cargo".into())
 }
 
+/// Returns the variables with which cargo builds the same program in the folder of a client. `cargo run` of rustup sets the toolchain, which
+/// otherwise depends on the current folder. A path is relative to the current folder.
+fn build_variables() -> Result<Vec<Variable>, CommandError> {
+    let target = variable("CARGO_TARGET_DIR").map(std::path::absolute).transpose();
+    let target = target.map_err(CommandError::failure)?;
+    let variables =
+        [("RUSTUP_TOOLCHAIN", variable("RUSTUP_TOOLCHAIN")), ("CARGO_TARGET_DIR", target)];
+    let found = variables.into_iter().filter_map(|(name, text)| Some((name, text?)));
+    let found = found.map(|(name, text)| {
+        let value = VariableValue::Text(unicode(text.into())?);
+        Ok(Variable { name: name.to_owned(), value })
+    });
+    found.collect()
+}
+
 fn unicode(word: OsString) -> Result<String, CommandError> {
     word.into_string().map_err(|word| {
         CommandError::failure(format_args!(
@@ -305,27 +324,21 @@ fn placeholder(variable: &str) -> String {
     format!("<{variable}>")
 }
 
-/// Prints notes about the way in which the client reads the entry, and about variables whose values are not in the new text of a file.
+/// Prints notes about the way in which the client reads the entry, and about variables whose values are not in `new`, the new text of a
+/// file.
 fn note_peculiarities(words: &ClientWords, entry: &ServerEntry, new: &str) {
-    for note in entry.notes(words.client) {
+    let client = words.client;
+    for note in entry.notes(client, new) {
         say(format_args!("note: {note}\n"));
     }
-    let Launch::Process { env, .. } = &entry.launch else { return };
-    for Variable { name, value } in env {
-        if !matches!(value, VariableValue::Asked { .. }) {
-            continue;
-        }
-        if words.client.asks() {
-            say(format_args!(
-                "note: {} asks for `{name}` when it starts the server\n",
-                words.client.title()
-            ));
-        } else if new.contains(&placeholder(name)) {
-            say(format_args!(
-                "note: `{name}` has no value yet: replace `{}` in the entry\n",
-                placeholder(name)
-            ));
-        }
+    for name in entry.asked(client, new) {
+        say(format_args!("note: {} asks for `{name}` when it starts the server\n", client.title()));
+    }
+    for name in entry.unset(client, new) {
+        say(format_args!(
+            "note: `{name}` has no value yet: replace `{}` in the entry\n",
+            placeholder(name)
+        ));
     }
 }
 
@@ -398,7 +411,7 @@ fn warn_of_readers(saved: &Replacement, secrets: &[&str]) {
     if let (true, [_, ..]) = (saved.is_open_to_others, secrets) {
         let file = saved.file.display();
         say(format_args!(
-            "warning: other users of this machine can read {file}, which has the value of `{}`: close it to them with `chmod 600`\n",
+            "warning: other users of this machine can read {file}, which has the value of `{}`: run `chmod 600` on it\n",
             secrets.join("`, `"),
         ));
     }

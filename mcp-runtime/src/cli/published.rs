@@ -1,6 +1,9 @@
 //! Parts that the commands `bundle` and `server-json` share: the author's package, and the settings of the server.
 
-use std::{env, path::PathBuf};
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
 
 use mcp_runtime_workbench::{Setting, SettingKind};
 
@@ -70,9 +73,28 @@ pub(super) fn settings(plan: &DeclaredConfig) -> Vec<Setting> {
     plan.fields().iter().map(ConfigFieldView::setting).collect()
 }
 
+/// Returns a note for each default that users do not get.
+pub(super) fn notes_about_defaults(plan: &DeclaredConfig) -> String {
+    let fields = plan.fields();
+    let relative = fields.iter().filter(|view| view.has_relative_default());
+    let notes = relative.map(|view| {
+        format!(
+            "note: the default of `--{}` is a relative path, which means another file in each client: users are asked for this path\n",
+            view.field.option
+        )
+    });
+    notes.collect()
+}
+
 impl ConfigFieldView {
+    /// Whether the default is a relative path. A client starts the server in a folder of its own, which may not be writable.
+    fn has_relative_default(&self) -> bool {
+        self.field.is_path && self.field.default.is_some_and(|path| Path::new(path).is_relative())
+    }
+
     fn setting(&self) -> Setting {
         let field = &self.field;
+        let is_relative = self.has_relative_default();
         let about = field.about.trim_end_matches('.');
         let kind = match field.path {
             ConfigPath::File => SettingKind::File,
@@ -90,13 +112,13 @@ impl ConfigFieldView {
             kind,
             choices: field.choices.iter().map(|&name| name.to_owned()).collect(),
             is_list: self.is_list(),
-            is_required: self.is_needed(),
+            is_required: self.is_needed() || is_relative,
             is_secret: field.is_secret,
             default: match self.readable_default() {
                 None if self.is_flag() && !field.is_required && field.default.is_none() => {
                     Some("false".to_owned())
                 }
-                default => default.map(str::to_owned),
+                default => default.filter(|_| !is_relative).map(str::to_owned),
             },
         }
     }

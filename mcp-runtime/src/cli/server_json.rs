@@ -11,7 +11,7 @@ use super::{
     command::{CommandWords, apart},
     exit::{CommandError, CommandOutput},
     option::{CommandOption, OptionValues},
-    published::{CargoPackage, refuse_given_values, settings},
+    published::{CargoPackage, notes_about_defaults, refuse_given_values, settings},
 };
 use crate::{builder::Builder, server::Identity};
 
@@ -78,11 +78,14 @@ fn entry(builder: Builder, mut options: OptionValues) -> Result<CommandOutput, C
     }
     let target = match url {
         Some(url) => RegistryTarget::Remote { url },
-        None => RegistryTarget::CargoPackage {
-            package: identity.package.to_owned(),
-            version: package.version.clone().unwrap_or_else(|| identity.version.clone()),
-            settings: settings(&server.config),
-        },
+        None => {
+            notes += &notes_about_defaults(&server.config);
+            RegistryTarget::CargoPackage {
+                package: identity.package.to_owned(),
+                version: package.version.clone().unwrap_or_else(|| identity.version.clone()),
+                settings: settings(&server.config),
+            }
+        }
     };
     let description = options.take(&DESCRIPTION).or_else(|| identity.description.clone());
     let mut entry =

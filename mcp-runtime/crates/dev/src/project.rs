@@ -89,7 +89,8 @@ impl Project {
         self.above_profile.join(&self.profile).join("mcp-runtime-dev")
     }
 
-    /// Returns the arguments with which cargo builds the same program from any folder and runs it. Arguments of the program follow.
+    /// Returns the arguments with which cargo builds the same program from any folder and runs it. Arguments of the program follow. The
+    /// toolchain, `CARGO_TARGET_DIR` and files named `.cargo/config.toml` still depend on the environment and on the current folder.
     pub fn run_arguments(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = vec!["run".into(), "--quiet".into()];
         arguments.extend(self.selection());

@@ -15,20 +15,34 @@ impl ClientApp {
     /// # Errors
     /// Fails if the client cannot reach a server in this way, if the text is not valid, or if its list of servers is something else.
     pub fn add(self, entry: &ServerEntry, text: &str) -> Result<String, EditError> {
-        let members = entry.members(self).ok_or(EditError::NoHttp(self))?;
+        let form = entry.form(self).ok_or(EditError::NoHttp(self))?;
         let (list, name) = (self.list(), &self.key(&entry.name));
         let added = with_plain_form(text, |text| {
             let added = match self.form() {
                 FileForm::Json => {
-                    let text = json_file::add(text, list, name, members)?;
-                    json_file::add_questions(text, &entry.questions(self))
+                    let added = json_file::add(text, list, name, form)?;
+                    let questions = entry.questions(self, &added);
+                    let added = json_file::add_questions(added, &questions)?;
+                    json_file::remove_questions(text, added)
                 }
-                FileForm::Toml => toml_file::add(text, list, name, members),
-                FileForm::Yaml => yaml_file::add(text, list, name, members),
+                FileForm::Toml => toml_file::add(text, list, name, form),
+                FileForm::Yaml => yaml_file::add(text, list, name, form),
             };
             added.map(Some)
         })?;
         Ok(added.unwrap_or_default())
+    }
+
+    /// Returns the value of an environment variable of a server in the text of a configuration file. `None` if the server has no such
+    /// variable, or if the text is not valid.
+    pub(crate) fn value(self, server: &str, variable: &str, text: &str) -> Option<String> {
+        let (list, name) = (self.list(), &self.key(server));
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        match self.form() {
+            FileForm::Json => json_file::value(text, list, name, variable),
+            FileForm::Toml => toml_file::value_of(text, list, name, variable),
+            FileForm::Yaml => yaml_file::value(text, list, name, variable),
+        }
     }
 
     /// Removes the server with this name from the text of a configuration file. Returns `None` if the text has no such server.

@@ -1,4 +1,4 @@
-//! What a client is told about a server, and why a file cannot have it.
+//! Entry of a server in the configuration of a client, and the errors of a file that cannot have it.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use crate::client_app::ClientApp;
 pub struct ServerEntry {
     /// Name of the server, which is its key in the file.
     pub name: String,
-    /// How the client reaches the server.
+    /// Process or URL of the server.
     pub launch: Launch,
 }
 
-/// How a client reaches a server.
+/// Process that a client starts, or URL to which it connects.
 #[derive(Clone, Debug)]
 pub enum Launch {
     /// The client starts a process, and speaks with it over stdio.
@@ -80,6 +80,7 @@ impl fmt::Debug for VariableValue {
 
 /// Question of a client to its user for the value of a variable.
 pub(crate) struct Question<'a> {
+    pub(crate) variable: &'a str,
     pub(crate) id: &'a str,
     pub(crate) description: &'a str,
     pub(crate) is_secret: bool,
@@ -115,24 +116,54 @@ impl fmt::Debug for EntryVariable {
     }
 }
 
-/// Keys that say how a client reaches a server. An entry that is replaced loses those of them that its successor lacks, and keeps all other
-/// members, which the user has added.
-const LAUNCH_KEYS: [&str; 8] =
+/// Entry in the form of a client.
+pub(crate) struct EntryForm {
+    pub(crate) members: Members,
+    /// Keys that an older entry of this name loses. All its other members stay, because the user has added them.
+    pub(crate) outdated: Vec<&'static str>,
+}
+
+/// Keys that name the process or the URL. An entry has only those that its client reads.
+const TARGET_KEYS: [&str; 8] =
     ["type", "command", "cmd", "args", "url", "httpUrl", "serverUrl", "uri"];
 
-/// Returns the keys that an entry with these members must not have any more.
-pub(crate) fn outdated(members: &Members) -> impl Iterator<Item = &'static str> {
-    let is_new = |key: &str| members.iter().any(|(new, _)| *new == key);
-    LAUNCH_KEYS.into_iter().filter(move |key| !is_new(key))
-}
+/// Further keys of a process. Codex refuses its whole file if they stand beside a URL. Goose reads `envs` there too, but the values
+/// in it are those of the process.
+const PROCESS_KEYS: [&str; 5] = ["env", "envs", "env_vars", "envFile", "cwd"];
+
+/// Further keys of a URL. Codex refuses its whole file if they stand beside a command.
+const URL_KEYS: [&str; 9] = [
+    "headers",
+    "headersHelper",
+    "http_headers",
+    "env_http_headers",
+    "bearer_token",
+    "bearer_token_env_var",
+    "auth",
+    "oauth",
+    "oauth_resource",
+];
 
 /// Seconds after which Goose gives up a call, as in its documentation.
 const GOOSE_SECONDS: u32 = 300;
 
 impl ServerEntry {
+    /// Returns the entry as the file of the client has it. `None` if the client cannot reach a server in this way.
+    pub(crate) fn form(&self, client: ClientApp) -> Option<EntryForm> {
+        let members = self.members(client)?;
+        let of_other_kind = match self.launch {
+            Launch::Process { .. } => &URL_KEYS[..],
+            Launch::Http { .. } => &PROCESS_KEYS,
+        };
+        let is_old = |key: &&str| members.iter().all(|(new, _)| new != key);
+        let targets = TARGET_KEYS.into_iter().filter(is_old);
+        let outdated = targets.chain(of_other_kind.iter().copied()).collect();
+        Some(EntryForm { members, outdated })
+    }
+
     /// Returns the members of the entry, in the order in which the documentation of the client shows them. `None` if the client cannot
     /// reach a server in this way.
-    pub(crate) fn members(&self, client: ClientApp) -> Option<Members> {
+    fn members(&self, client: ClientApp) -> Option<Members> {
         use ClientApp::{
             ClaudeCode, ClaudeDesktop, CodexCli, Cursor, Devin, GeminiCli, Goose, Plain, VsCode,
             Windsurf, Zed,
@@ -182,30 +213,54 @@ impl ServerEntry {
 }
 
 impl ServerEntry {
-    /// Returns the questions that the file of a client needs.
-    pub(crate) fn questions(&self, client: ClientApp) -> Vec<Question<'_>> {
-        let Launch::Process { env, .. } = &self.launch else { return Vec::new() };
-        let asked = env.iter().filter_map(|variable| match &variable.value {
+    /// Returns the questions that the entry in the text of a file refers to.
+    pub(crate) fn questions(&self, client: ClientApp, text: &str) -> Vec<Question<'_>> {
+        let asked = self.variables().iter().filter_map(|Variable { name, value }| match value {
             VariableValue::Asked { id, description, is_secret, .. } => {
-                Some(Question { id, description, is_secret: *is_secret })
+                Some(Question { variable: name, id, description, is_secret: *is_secret })
             }
             VariableValue::Text(_) => None,
         });
-        if client.asks() { asked.collect() } else { Vec::new() }
+        let is_used = |question: &Question<'_>| {
+            client.value(&self.name, question.variable, text) == Some(reference(question.id))
+        };
+        if client.asks() { asked.filter(is_used).collect() } else { Vec::new() }
+    }
+
+    /// Returns the names of the variables for whose values the client asks its user. `text` is that of the file with the entry.
+    pub fn asked(&self, client: ClientApp, text: &str) -> Vec<&str> {
+        self.questions(client, text).into_iter().map(|question| question.variable).collect()
+    }
+
+    /// Returns the names of the variables that have a placeholder in place of a value. `text` is that of the file with the entry.
+    pub fn unset(&self, client: ClientApp, text: &str) -> Vec<&str> {
+        let is_unset = |variable: &&Variable| match &variable.value {
+            VariableValue::Asked { otherwise, is_placeholder: true, .. } => {
+                client.value(&self.name, &variable.name, text).as_ref() == Some(otherwise)
+            }
+            _ => false,
+        };
+        self.variables().iter().filter(is_unset).map(|variable| &*variable.name).collect()
+    }
+
+    fn variables(&self) -> &[Variable] {
+        match &self.launch {
+            Launch::Process { env, .. } => env,
+            Launch::Http { .. } => &[],
+        }
     }
 }
 
 impl ServerEntry {
     /// Returns the names of the variables whose secret values the file of a client contains.
     pub fn secrets(&self, client: ClientApp) -> Vec<&str> {
-        let Launch::Process { env, .. } = &self.launch else { return Vec::new() };
         let is_in_file = |variable: &&Variable| {
             let VariableValue::Asked { is_secret, is_placeholder, .. } = &variable.value else {
                 return false;
             };
             *is_secret && !*is_placeholder && !client.asks()
         };
-        env.iter().filter(is_in_file).map(|variable| &*variable.name).collect()
+        self.variables().iter().filter(is_in_file).map(|variable| &*variable.name).collect()
     }
 }
 
@@ -213,13 +268,20 @@ impl Variable {
     fn written(&self, client: ClientApp) -> EntryVariable {
         let (text, is_placeholder) = match &self.value {
             VariableValue::Text(text) => (client.escaped(text), false),
-            VariableValue::Asked { id, .. } if client.asks() => (format!("${{input:{id}}}"), false),
+            VariableValue::Asked { id, is_placeholder, .. } if client.asks() => {
+                (reference(id), *is_placeholder)
+            }
             VariableValue::Asked { otherwise, is_placeholder, .. } => {
                 (client.escaped(otherwise), *is_placeholder)
             }
         };
         EntryVariable { name: self.name.clone(), text, is_placeholder }
     }
+}
+
+/// Returns the text that stands for the answer to a question.
+pub(crate) fn reference(question: &str) -> String {
+    format!("${{input:{question}}}")
 }
 
 /// Reason why a configuration file is not changed.
@@ -250,3 +312,6 @@ impl fmt::Display for EditError {
 }
 
 impl std::error::Error for EditError {}
+
+#[cfg(test)]
+mod tests;

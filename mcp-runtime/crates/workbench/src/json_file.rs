@@ -5,14 +5,15 @@ use jsonc_parser::{
     cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode},
 };
 
-use crate::entry::{EditError, EntryVariable, Member, Members, Question, outdated};
+use crate::entry::{EditError, EntryForm, EntryVariable, Member, Question, reference};
 
 pub(crate) fn add(
     text: &str,
     list: &'static str,
     name: &str,
-    members: Members,
+    form: EntryForm,
 ) -> Result<String, EditError> {
+    let EntryForm { members, outdated } = form;
     let root = parse(if text.trim().is_empty() { "{\n}\n" } else { text })?;
     let file = root.object_value_or_create().ok_or(EditError::NoList(""))?;
     if let Some(empty) = null(&file, list) {
@@ -28,7 +29,7 @@ pub(crate) fn add(
         }
         return Ok(root.to_string());
     };
-    for old in outdated(&members).filter_map(|key| old.get(key)) {
+    for old in outdated.into_iter().filter_map(|key| old.get(key)) {
         old.remove();
     }
     for (key, member) in members {
@@ -72,7 +73,15 @@ pub(crate) fn remove(
     let servers = servers.object_value().ok_or(EditError::NoList(list))?;
     let Some(entry) = servers.get(name) else { return Ok(None) };
     entry.remove();
+    remove_if_empty(file.get(list), &servers.children());
     Ok(Some(root.to_string()))
+}
+
+/// Returns the value of a variable of a server.
+pub(crate) fn value(text: &str, list: &str, name: &str, variable: &str) -> Option<String> {
+    let entry = parse(text).ok()?.object_value()?.object_value(list)?.object_value(name)?;
+    let value = entry.object_value("env")?.get(variable)?.value()?;
+    value.as_string_lit()?.decoded_value().ok()
 }
 
 fn parse(text: &str) -> Result<CstRootNode, EditError> {
@@ -131,19 +140,29 @@ pub(crate) fn add_questions(text: String, questions: &[Question<'_>]) -> Result<
     Ok(root.to_string())
 }
 
-/// Removes the questions that only a removed entry has used.
+/// Removes the questions that the old text uses, and the new text does not.
 pub(crate) fn remove_questions(old: &str, new: String) -> Result<String, EditError> {
     let root = parse(&new)?;
-    let inputs = root.object_value().and_then(|file| file.array_value(INPUTS));
-    let Some(inputs) = inputs else { return Ok(new) };
+    let Some(file) = root.object_value() else { return Ok(new) };
+    let Some(inputs) = file.array_value(INPUTS) else { return Ok(new) };
     for question in inputs.elements() {
         let Some(id) = id_of(&question) else { continue };
-        let used = format!("${{input:{id}}}");
+        let used = reference(&id);
         if old.contains(&used) && !new.contains(&used) {
             question.remove();
+            remove_if_empty(file.get(INPUTS), &inputs.children());
         }
     }
     Ok(root.to_string())
+}
+
+/// Removes a list that has become empty, because the command that added the first entry may have added it too. Comments keep it.
+fn remove_if_empty(list: Option<CstObjectProp>, children: &[CstNode]) {
+    let is_content =
+        |child: &CstNode| child.is_comment() || !(child.is_trivia() || child.is_token());
+    if let Some(list) = list.filter(|_| !children.iter().any(is_content)) {
+        list.remove();
+    }
 }
 
 /// Key of the list of questions.

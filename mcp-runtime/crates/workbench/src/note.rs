@@ -6,8 +6,9 @@ use crate::{
 };
 
 impl ServerEntry {
-    /// Returns notes for the user about this entry in the file of a client. Each note is a sentence, and contains no value of a variable.
-    pub fn notes(&self, client: ClientApp) -> Vec<String> {
+    /// Returns notes for the user about this entry in the file of a client. `text` is that of the file with the entry. Each note is a sentence,
+    /// and contains no value of a variable.
+    pub fn notes(&self, client: ClientApp, text: &str) -> Vec<String> {
         let mut notes = Vec::new();
         let title = client.title();
         for place in self.expanded(client) {
@@ -25,7 +26,7 @@ impl ServerEntry {
                 "the tool rules of {title} do not work if the name of the server contains `_`: use `--name {}`",
                 self.name.replace('_', "-")
             )),
-            ClientApp::VsCode if !self.questions(client).is_empty() => notes.push(
+            ClientApp::VsCode if !self.questions(client, text).is_empty() => notes.push(
                 "VS Code does not pass servers that ask for values on to the Copilot agent: that agent reads `mcpServers` in `~/.copilot/mcp-config.json`, which `plain` writes with `--file`".to_owned(),
             ),
             ClientApp::Windsurf => notes.push(

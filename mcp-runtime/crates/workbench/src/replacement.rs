@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
+    process,
 };
 
 /// File whose text was replaced.
@@ -18,18 +19,19 @@ pub struct Replacement {
     pub is_open_to_others: bool,
 }
 
-/// Largest number in the name of a copy.
-const MOST_COPIES: u32 = 999;
+/// Largest number in the name of a copy, or of a file with a new text.
+const MOST_FILES: u32 = 999;
 
 impl Replacement {
-    /// Writes the text of a file. The new text gets its name at once, so that a client never reads a part of it. A new file and all
-    /// copies can be read by their owner only, because an entry may contain secrets. An old file keeps its permissions.
+    /// Writes the text of a file. The text is written to a file of its own, which then takes the name of the old file. So a client never
+    /// reads a part of the text. A new file and all copies can be read by their owner only, because an entry may contain secrets. An
+    /// old file keeps its permissions.
     ///
     /// The copy of the old text gets the ending `.bak`, or the first free one of `.bak.2`, `.bak.3` and so on. A copy is never overwritten, so
-    /// the text from before the first change stays. A copy that has the same text already is used again.
+    /// the text from before the first change stays. A copy that has the same text already is used again, unless other users can read it.
     ///
     /// # Errors
-    /// Fails if a folder or a file cannot be written, or if there are 999 copies with other texts already.
+    /// Fails if a folder or a file cannot be written, or if there are 999 copies with other texts already. The file then has its old text.
     pub fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<Self> {
         if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;
@@ -45,17 +47,12 @@ impl Replacement {
             None => file.to_owned(),
         };
         let copy = old.map(|old| keep(&file, old)).transpose()?;
-        let part = beside(&file, ".new");
-        // A file that another run has left there may be a link, or other users may be able to read it.
-        match fs::remove_file(&part) {
-            Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
-            _ => {}
+        let part = write_part(&file, new)?;
+        if let Err(why) = take_place(&part, &file, old.is_some()) {
+            // The new text may contain secrets.
+            let _ = fs::remove_file(&part);
+            return Err(why);
         }
-        write_private(&part, new)?;
-        if old.is_some() {
-            fs::set_permissions(&part, fs::metadata(&file)?.permissions())?;
-        }
-        fs::rename(&part, &file)?;
         let is_open_to_others = is_open_to_others(&fs::metadata(&file)?);
         Ok(Self { file, copy, is_open_to_others })
     }
@@ -63,7 +60,7 @@ impl Replacement {
 
 /// Writes a copy of the old text. Returns its path.
 fn keep(file: &Path, old: &str) -> io::Result<PathBuf> {
-    for number in 1..=MOST_COPIES {
+    for number in 1..=MOST_FILES {
         let copy = match number {
             1 => beside(file, ".bak"),
             _ => beside(file, &format!(".bak.{number}")),
@@ -71,11 +68,49 @@ fn keep(file: &Path, old: &str) -> io::Result<PathBuf> {
         match write_private(&copy, old) {
             Ok(()) => return Ok(copy),
             Err(why) if why.kind() != io::ErrorKind::AlreadyExists => return Err(why),
-            Err(_) if fs::read(&copy).is_ok_and(|text| text == old.as_bytes()) => return Ok(copy),
+            Err(_) if is_private_copy(&copy, old) => return Ok(copy),
             Err(_) => {}
         }
     }
-    Err(io::Error::other(format!("{MOST_COPIES} copies are beside the file: remove some of them")))
+    Err(io::Error::other(format!("{MOST_FILES} copies are beside the file: remove some of them")))
+}
+
+/// Whether a file has this text, and only its owner can read it. The target of a link may be replaced later, so a link is no copy.
+fn is_private_copy(copy: &Path, old: &str) -> bool {
+    let is_private =
+        fs::symlink_metadata(copy).is_ok_and(|found| found.is_file() && !is_open_to_others(&found));
+    is_private && fs::read(copy).is_ok_and(|text| text == old.as_bytes())
+}
+
+/// Writes the new text to a file of its own beside `file`. Its name contains the number of this process, because two processes may replace
+/// the file at once. Returns its path.
+fn write_part(file: &Path, new: &str) -> io::Result<PathBuf> {
+    for number in 1..=MOST_FILES {
+        let part = beside(file, &format!(".{}-{number}.new", process::id()));
+        match write_private(&part, new) {
+            Ok(()) => return Ok(part),
+            // A process with the same number has not come to its end.
+            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(why) => return Err(why),
+        }
+    }
+    Err(io::Error::other(format!(
+        "{MOST_FILES} files with the ending `.new` are beside the file: remove them"
+    )))
+}
+
+/// Gives `part` the name of `file`, and the permissions of an old file.
+fn take_place(part: &Path, file: &Path, is_old: bool) -> io::Result<()> {
+    if is_old {
+        fs::set_permissions(part, fs::metadata(file)?.permissions())?;
+    }
+    // The copy and the new file keep their names in a power cut. Not every file system can do this for a folder.
+    #[cfg(unix)]
+    if let Some(folder) = file.parent() {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
+    }
+    fs::rename(part, file)
 }
 
 /// Returns the path of a file with this ending after the whole name of `file`.
@@ -85,15 +120,18 @@ fn beside(file: &Path, ending: &str) -> PathBuf {
     file.with_file_name(name)
 }
 
-/// Creates a file that only its owner can read, and writes it to the disk, so that a power cut loses neither the old text nor the new text.
+/// Creates a file that only its owner can read, and writes its text to the disk. Removes the file again if the text cannot be written.
 fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written
 }
 
 #[cfg(unix)]
@@ -105,3 +143,6 @@ fn is_open_to_others(file: &fs::Metadata) -> bool {
 fn is_open_to_others(_: &fs::Metadata) -> bool {
     false
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use crate::{ClientApp, EditError, Launch, ServerEntry, Variable, VariableValue};
 
-fn process() -> ServerEntry {
+pub(crate) fn process() -> ServerEntry {
     let launch = Launch::Process {
         command: "/opt/notes".to_owned(),
         args: vec!["--root=/data".to_owned()],
@@ -12,7 +12,7 @@ fn process() -> ServerEntry {
 }
 
 /// A server with a known variable, a secret, and a variable without a value.
-fn configured() -> ServerEntry {
+pub(crate) fn configured() -> ServerEntry {
     let asked = |name: &str, is_secret, otherwise: &str, is_placeholder| Variable {
         name: format!("NOTES_{}", name.to_uppercase()),
         value: VariableValue::Asked {
@@ -34,7 +34,7 @@ fn configured() -> ServerEntry {
     ServerEntry { name: "notes".to_owned(), launch }
 }
 
-fn http() -> ServerEntry {
+pub(crate) fn http() -> ServerEntry {
     let url = "http://127.0.0.1:8000/mcp".to_owned();
     ServerEntry { name: "notes".to_owned(), launch: Launch::Http { url } }
 }
@@ -253,6 +253,8 @@ fn a_file_is_the_same_after_a_server_was_added_and_removed() {
         (ClientApp::CodexCli, TOML),
         (ClientApp::Goose, YAML),
         (ClientApp::VsCode, "{\n  \"inputs\": []\n}\n"),
+        (ClientApp::CodexCli, "# mine\n"),
+        (ClientApp::Goose, "# mine\n"),
     ] {
         // The questions of VS Code change the list `inputs`, which has its own test.
         let configured = (!client.asks()).then(configured);
@@ -266,10 +268,69 @@ fn a_file_is_the_same_after_a_server_was_added_and_removed() {
             let removed = client.remove("notes", &added).unwrap().expect("the server");
             assert!(!removed.contains("notes"), "{client:?}:\n{removed}");
             assert_eq!(client.remove("notes", &removed).unwrap(), None);
-            if before.contains("files") {
-                assert_eq!(removed, before, "{client:?}");
-            }
+            assert_eq!(removed, before, "{client:?}");
         }
+    }
+}
+
+#[test]
+fn comments_keep_their_place_when_a_server_is_added_and_removed() {
+    for (client, before, added, removed) in [
+        // A comment at the beginning stays there, and an older entry goes without its blank line.
+        (ClientApp::CodexCli, "# mine\n", "# mine\n\nENTRY", "# mine\n"),
+        (ClientApp::CodexCli, "# mine\n\nENTRY", "# mine\n\nENTRY", "# mine\n"),
+        (ClientApp::CodexCli, "# mine\nENTRY", "# mine\nENTRY", "# mine\n"),
+        (ClientApp::CodexCli, "a = 1\n# last\n", "a = 1\n# last\n\nENTRY", "a = 1\n# last\n"),
+        (ClientApp::CodexCli, "a = 1", "a = 1\n\nENTRY", "a = 1\n"),
+        (
+            ClientApp::CodexCli,
+            "[mcp_servers.files]\ncommand = \"a\" # one\n# two\n\n# three\n[last]\nb = 1\n# four",
+            "[mcp_servers.files]\ncommand = \"a\" # one\n# two\n\n# three\n[last]\nb = 1\n# four\n\nENTRY",
+            "[mcp_servers.files]\ncommand = \"a\" # one\n# two\n\n# three\n[last]\nb = 1\n# four\n",
+        ),
+        (
+            ClientApp::CodexCli,
+            "# one\nENTRY# two\n\n# three\n[last]\n",
+            "# one\nENTRY# two\n\n# three\n[last]\n",
+            "# one\n# two\n\n# three\n[last]\n",
+        ),
+        (ClientApp::CodexCli, "ENTRY\n[last]\n", "ENTRY\n[last]\n", "[last]\n"),
+        (ClientApp::Cursor, "{}\n", "{\n  \"mcpServers\": ENTRY\n}\n", "{}\n"),
+        (
+            ClientApp::Cursor,
+            "// mine\n",
+            "// mine\n{\n  \"mcpServers\": ENTRY\n}\n",
+            "// mine\n{}\n",
+        ),
+        (
+            ClientApp::Cursor,
+            "{\n  // one\n  \"a\": 1 // two\n}\n",
+            "{\n  // one\n  \"a\": 1, // two\n  \"mcpServers\": ENTRY\n}\n",
+            "{\n  // one\n  \"a\": 1 // two\n}\n",
+        ),
+        (ClientApp::Goose, "# mine\n", "# mine\nextensions:\n  ENTRY", "# mine\n"),
+        (
+            ClientApp::Goose,
+            "a: 1 # one\n# two\n",
+            "a: 1 # one\n# two\nextensions:\n  ENTRY",
+            "a: 1 # one\n# two\n",
+        ),
+    ] {
+        let entry = match client {
+            ClientApp::CodexCli => {
+                "[mcp_servers.notes]\ncommand = \"/opt/notes\"\nargs = [\"--root=/data\"]\n"
+            }
+            ClientApp::Cursor => {
+                "{\n    \"notes\": {\n      \"command\": \"/opt/notes\",\n      \"args\": [\"--root=/data\"]\n    }\n  }"
+            }
+            _ => {
+                "notes:\n    type: stdio\n    name: notes\n    enabled: true\n    cmd: /opt/notes\n    args: [\"--root=/data\"]\n    timeout: 300\n"
+            }
+        };
+        let [before, added] = [before, added].map(|text| text.replace("ENTRY", entry));
+        let once = client.add(&process(), &before).unwrap();
+        assert_eq!(once, added, "{client:?}: {before:?}");
+        assert_eq!(client.remove("notes", &once).unwrap().as_deref(), Some(removed), "{before:?}");
     }
 }
 
@@ -335,23 +396,23 @@ fn an_entry_that_is_replaced_keeps_what_the_user_has_added() {
     for (client, before, kept) in [
         (
             ClientApp::Cursor,
-            r#"{"mcpServers": {"notes": {"url": "http://old", "env": {"KEY": "1"} /* mine */}}}"#,
+            r#"{"mcpServers": {"notes": {"command": "/old", "env": {"KEY": "1"} /* mine */}}}"#,
             &[r#""env": {"KEY": "1"}"#, "/* mine */"][..],
         ),
         (
             ClientApp::CodexCli,
-            "[mcp_servers.notes]\nurl = \"http://old\"\nenv = { KEY = \"1\" } # mine\n",
+            "[mcp_servers.notes]\ncommand = \"/old\"\nenv = { KEY = \"1\" } # mine\n",
             &["env = { KEY = \"1\" } # mine"],
         ),
         (
             ClientApp::Goose,
-            "extensions:\n  notes:\n    uri: http://old\n    envs: {KEY: \"1\"} # mine\n",
+            "extensions:\n  notes:\n    cmd: /old\n    envs: {KEY: \"1\"} # mine\n",
             &["envs: {KEY: \"1\"} # mine"],
         ),
     ] {
         let once = client.add(&process(), before).unwrap();
         assert!(kept.iter().all(|kept| once.contains(kept)), "{client:?}:\n{once}");
-        assert!(!once.contains("http://old"), "{client:?}:\n{once}");
+        assert!(!once.contains("/old"), "{client:?}:\n{once}");
         assert!(once.contains("/opt/notes"), "{client:?}:\n{once}");
         assert_eq!(client.add(&process(), &once).unwrap(), once, "{client:?}");
     }

@@ -4,14 +4,15 @@ use std::{fmt::Write as _, str::FromStr as _};
 
 use yaml_edit::{Document, Mapping};
 
-use crate::entry::{EditError, EntryVariable, Member, Members, outdated};
+use crate::entry::{EditError, EntryForm, EntryVariable, Member, Members};
 
 pub(crate) fn add(
     text: &str,
     list: &'static str,
     name: &str,
-    members: Members,
+    form: EntryForm,
 ) -> Result<String, EditError> {
+    let EntryForm { members, outdated } = form;
     let entry = parse(&block(&members))?;
     let entry = mapping(&entry, "")?;
     let own = parse(&format!("{}: {{}}\n", quoted(name)))?;
@@ -33,7 +34,7 @@ pub(crate) fn add(
         servers.set(name, &entry);
         return Ok(file.to_string());
     };
-    for key in outdated(&members) {
+    for key in outdated {
         old.remove(key);
     }
     for (key, member) in members {
@@ -69,7 +70,26 @@ pub(crate) fn remove(
         return Ok(None);
     }
     let servers = root.get_mapping(list).ok_or(EditError::NoList(list))?;
-    Ok(servers.remove(name).map(|_| file.to_string()))
+    if servers.remove(name).is_none() {
+        return Ok(None);
+    }
+    // The command that added the first server may have added the list too.
+    if servers.is_empty() {
+        root.remove(list);
+    }
+    let text = file.to_string();
+    // A file of comments gets no empty mapping.
+    let comments =
+        text.strip_suffix("{}\n").filter(|rest| !rest.is_empty() && has_no_content(rest));
+    Ok(Some(comments.map_or_else(|| text.clone(), str::to_owned)))
+}
+
+/// Returns the value of a variable of a server.
+pub(crate) fn value(text: &str, list: &str, name: &str, variable: &str) -> Option<String> {
+    let file = parse(text).ok()?;
+    let entry = file.as_mapping()?.get_mapping(list)?.get_mapping(name)?;
+    let value = entry.get_mapping("envs")?.get(variable)?;
+    value.as_scalar().map(|value| value.as_string())
 }
 
 /// Whether a text has neither keys nor values, but at most comments and the beginning of a document.
