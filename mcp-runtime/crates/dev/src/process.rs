@@ -96,6 +96,12 @@ impl Drop for Copies {
 pub(crate) struct ProgramCopy(PathBuf);
 
 impl ProgramCopy {
+    /// Copy for a server that has no program.
+    #[cfg(test)]
+    pub(crate) fn of_test() -> Arc<Self> {
+        Arc::new(Self(PathBuf::new()))
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }

@@ -12,6 +12,8 @@ mod hub;
 mod ready;
 mod session;
 mod sse;
+#[cfg(test)]
+mod tests;
 mod upstream;
 
 use std::{convert::Infallible, io::Write as _, path::Path, sync::Arc, time::Duration};
@@ -225,6 +227,7 @@ async fn replace(
     tokio::spawn(async move {
         let report = upstream.ended().await;
         drop(program);
+        hub.forget(upstream.number);
         hub.phase.send_modify(|phase| {
             if phase.number() == Some(upstream.number) {
                 phase.current = None;

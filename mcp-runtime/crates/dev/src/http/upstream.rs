@@ -87,6 +87,11 @@ impl Upstream {
         ended.ok().and_then(|report| report.clone()).unwrap_or_default()
     }
 
+    /// Whether the end of the process is known.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.ended.borrow().is_some()
+    }
+
     /// Whether the process has ended, which it does soon after it has closed its connections.
     pub(crate) async fn has_ended(&self) -> bool {
         timeout(Duration::from_secs(1), self.ended()).await.is_ok()
@@ -136,5 +141,26 @@ pub(crate) struct OpenExchange(Arc<Upstream>);
 impl Drop for OpenExchange {
     fn drop(&mut self) {
         self.0.open.send_modify(|count| *count -= 1);
+    }
+}
+
+/// Server that a test plays itself.
+#[cfg(test)]
+impl Upstream {
+    pub(crate) fn of_test(number: u64, address: SocketAddr) -> Arc<Self> {
+        let url = format!("http://{address}/mcp");
+        Arc::new(Self {
+            number,
+            report: ServerAddress { process: 0, url, playground: None },
+            address,
+            open: watch::Sender::new(0),
+            is_stopping: watch::Sender::new(false),
+            ended: watch::Sender::new(None),
+        })
+    }
+
+    /// Reports the end of the server.
+    pub(crate) fn end(&self) {
+        self.ended.send_replace(Some("the server has ended".to_owned()));
     }
 }
