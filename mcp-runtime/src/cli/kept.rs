@@ -188,10 +188,13 @@ mod tests {
             Condition::Absent,
         ));
         assert!(first.execute(vec![rejected]).await.unwrap()[0].is_err());
-        first.file.append("[{\"Put\"").unwrap();
+        // A server that is killed leaves a part of a line, and another server goes on.
+        let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+        std::io::Write::write_all(&mut file, b"[{\"Put\"").unwrap();
+        first.execute(vec![put(LOGIN_PARTITION, "cyd", LONG)]).await.unwrap();
         let second = store();
         second.open().await.unwrap();
-        assert_eq!(names(&second, LOGIN_PARTITION).await, ["ada"]);
+        assert_eq!(names(&second, LOGIN_PARTITION).await, ["ada", "cyd"]);
         assert_eq!(names(&second, "tasks").await, Vec::<String>::new());
         std::fs::remove_file(path).unwrap();
     }

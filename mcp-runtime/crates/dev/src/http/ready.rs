@@ -187,13 +187,16 @@ impl KeptFile {
         &self.0
     }
 
-    /// Reads all lines. A file that does not exist yet has none.
+    /// Reads all lines. A file that does not exist yet has none. A server that was killed may have left a part of a line.
     ///
     /// # Errors
     /// Fails if the file cannot be read.
     pub fn lines(&self) -> io::Result<Vec<String>> {
-        match fs::read_to_string(&self.0) {
-            Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
+        match fs::read(&self.0) {
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(error),
         }
@@ -204,7 +207,8 @@ impl KeptFile {
     /// # Errors
     /// Fails if the file cannot be written.
     pub fn append(&self, line: &str) -> io::Result<()> {
-        self.open()?.write_all(format!("{line}\n").as_bytes())
+        // The last line in the file may have no end.
+        self.open()?.write_all(format!("\n{line}\n").as_bytes())
     }
 
     fn open(&self) -> io::Result<File> {
@@ -272,6 +276,10 @@ mod tests {
             file.append(line).unwrap();
         }
         assert_eq!(second.lines().unwrap(), ["a", "b", "c"]);
+        // A server that was killed has left the first byte of `é`.
+        first.open().unwrap().write_all(b"torn \xc3").unwrap();
+        second.append("d").unwrap();
+        assert_eq!(first.lines().unwrap(), ["a", "b", "c", "torn \u{fffd}", "d"]);
         #[cfg(unix)]
         {
             let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(&path).unwrap());
