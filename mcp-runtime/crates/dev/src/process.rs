@@ -1,8 +1,11 @@
 //! A server that runs: a copy of the program in a process of its own.
 
+#[cfg(unix)]
+use std::io::IsTerminal as _;
 use std::{
     ffi::OsString,
     fs,
+    future::pending,
     io::{self, Write as _},
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
@@ -153,26 +156,65 @@ pub(crate) async fn ended(
     }
 }
 
-/// Waits until the user or the system asks this process to end.
+/// Waits until the user or the system asks this process to end, or closes its terminal.
 pub(crate) async fn asked_to_end() {
     let interrupted = async {
         // Without a handler, the signal ends the process at once.
         if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending().await
+            pending().await
         }
     };
     #[cfg(unix)]
-    {
+    let others = async {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                () = interrupted => {}
-                _ = terminated.recv() => {}
+        let received = async |kind| match signal(kind) {
+            Ok(mut signals) => drop(signals.recv().await),
+            Err(_) => pending().await,
+        };
+        let closed = async {
+            match outlasts_terminal() {
+                true => pending().await,
+                false => received(SignalKind::hangup()).await,
             }
-            return;
+        };
+        tokio::select! {
+            () = received(SignalKind::terminate()) => {}
+            () = closed => {}
+        }
+    };
+    #[cfg(windows)]
+    let others = async {
+        match tokio::signal::windows::ctrl_close() {
+            Ok(mut closed) => drop(closed.recv().await),
+            Err(_) => pending().await,
+        }
+    };
+    #[cfg(not(any(unix, windows)))]
+    let others = pending();
+    tokio::select! {
+        () = interrupted => {}
+        () = others => {}
+    }
+}
+
+/// Whether the user wants this process to go on without its terminal, as `nohup` arranges it.
+#[cfg(unix)]
+fn outlasts_terminal() -> bool {
+    match fs::read_to_string("/proc/self/status") {
+        Ok(status) => ignores_hangups(&status),
+        // `nohup` connects no stream to the terminal.
+        Err(_) => {
+            !io::stdin().is_terminal() && !io::stdout().is_terminal() && !io::stderr().is_terminal()
         }
     }
-    interrupted.await;
+}
+
+/// Whether a process with this status ignores the first signal, which reports the end of the terminal.
+#[cfg(unix)]
+fn ignores_hangups(status: &str) -> bool {
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    ignored.is_some_and(|set| set & 1 == 1)
 }
 
 /// Last lines that a server has written to stderr.
@@ -231,6 +273,32 @@ fn without_backtrace(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn the_end_of_the_terminal_ends_this_process_in_order() {
+        if outlasts_terminal() {
+            return;
+        }
+        let mut asked = std::pin::pin!(asked_to_end());
+        tokio::select! {
+            biased;
+            () = &mut asked => panic!("no signal was sent"),
+            () = std::future::ready(()) => {}
+        }
+        let own = std::process::id().to_string();
+        assert!(
+            std::process::Command::new("kill").args(["-HUP", &own]).status().unwrap().success()
+        );
+        asked.await;
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nohup_is_recognized() {
+        assert!(ignores_hangups("SigBlk:\t0000000000000000\nSigIgn:\t0000000000001001\n"));
+        assert!(!ignores_hangups("SigIgn:\t0000000000001000\nSigCgt:\t0000000000000001\n"));
+    }
 
     #[test]
     fn a_report_has_the_panic_and_not_its_backtrace() {
