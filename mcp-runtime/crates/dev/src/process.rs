@@ -1,4 +1,4 @@
-//! A server that runs: a copy of the program in a process of its own.
+//! Process of a server, and the end of this process.
 
 #[cfg(unix)]
 use std::io::IsTerminal as _;
@@ -7,10 +7,10 @@ use std::{
     fs,
     future::pending,
     io::{self, Write as _},
-    path::{Path, PathBuf},
+    path::Path,
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use tokio::{
@@ -28,9 +28,6 @@ const KEPT: usize = 64 * 1024;
 /// Time after which a process that was asked to end is killed. A server gives its calls five seconds.
 const GRACE: Duration = Duration::from_secs(7);
 
-/// Age after which the folder of another process is removed, because no server needs its copies any longer.
-const FORGOTTEN: Duration = Duration::from_secs(3 * 24 * 60 * 60);
-
 /// Arguments and variables of each server.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {
@@ -38,88 +35,6 @@ pub struct Launch {
     pub args: Vec<OsString>,
     /// Variables beside those of this process.
     pub env: Vec<(OsString, OsString)>,
-}
-
-/// State of the program that cargo has written, which changes with each build.
-pub(crate) type ProgramStamp = Option<(SystemTime, u64)>;
-
-/// Copies of the program, which cargo does not overwrite while they run.
-pub(crate) struct Copies {
-    folder: PathBuf,
-    count: u64,
-}
-
-impl Copies {
-    /// Names a new folder for the copies of this process. Removes the folders that killed processes
-    /// have left, once they are older than [`FORGOTTEN`].
-    pub(crate) fn new(folder: &Path) -> Self {
-        let own = folder.join(std::process::id().to_string());
-        // A killed process with the same id may have left this folder.
-        let _ = fs::remove_dir_all(&own);
-        for other in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let changed = other.metadata().and_then(|metadata| metadata.modified());
-            let age = changed.ok().and_then(|time| time.elapsed().ok());
-            if age.is_some_and(|age| age > FORGOTTEN) {
-                let _ = fs::remove_dir_all(other.path());
-            }
-        }
-        Self { folder: own, count: 0 }
-    }
-
-    /// Returns the path of a file that is removed together with the copies.
-    #[cfg(feature = "http")]
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
-    }
-
-    /// Copies the program. Returns the path of the copy, and the state of the program.
-    ///
-    /// # Errors
-    /// Fails if the program cannot be read, or if the copy cannot be written.
-    pub(crate) fn make(&mut self, program: &Path) -> io::Result<(Arc<ProgramCopy>, ProgramStamp)> {
-        let stamp = stamp(program);
-        self.count += 1;
-        // The copy has the name of the program, which is the name of the server by default.
-        let folder = self.folder.join(self.count.to_string());
-        fs::create_dir_all(&folder)?;
-        let copy = ProgramCopy(folder.join(program.file_name().unwrap_or_default()));
-        fs::copy(program, &copy.0)?;
-        Ok((Arc::new(copy), stamp))
-    }
-}
-
-impl Drop for Copies {
-    fn drop(&mut self) {
-        // A copy that remains only takes space in the target folder.
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-/// Copy of a program, which is removed when no server needs it any longer.
-pub(crate) struct ProgramCopy(PathBuf);
-
-impl ProgramCopy {
-    /// Copy for a server that has no program.
-    #[cfg(test)]
-    pub(crate) fn of_test() -> Arc<Self> {
-        Arc::new(Self(PathBuf::new()))
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for ProgramCopy {
-    fn drop(&mut self) {
-        let _ = self.0.parent().map(fs::remove_dir_all);
-    }
-}
-
-/// Returns the state of the program.
-pub(crate) fn stamp(program: &Path) -> ProgramStamp {
-    let metadata = fs::metadata(program).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
 }
 
 /// Starts a server with pipes for stdin and stdout, or without both.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::{session::Session, upstream::Upstream};
-use crate::{message::Message, process::ProgramCopy};
+use crate::{copies::ProgramCopy, message::Message};
 
 /// State of the build and of the servers.
 #[derive(Clone, Default)]

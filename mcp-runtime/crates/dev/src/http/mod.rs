@@ -31,8 +31,9 @@ pub use self::ready::{KeptFile, ServerAddress, Supervisor};
 use self::{hub::Hub, upstream::Upstream};
 use crate::{
     builds::{BuildStep, build_after_changes},
+    copies::{self, Copies, ProgramCopy, ProgramStamp},
     error::DevError,
-    process::{self, Copies, Launch, ProgramCopy, ProgramStamp},
+    process::{self, Launch},
     project::Project,
 };
 
@@ -155,7 +156,7 @@ impl HttpServers {
                 }),
                 BuildStep::Built(program) => {
                     let is_running = self.hub.phase.borrow().number() == Some(self.count);
-                    if is_running && self.stamp == process::stamp(&program) {
+                    if is_running && self.stamp == copies::stamp(&program) {
                         self.hub.phase.send_modify(|phase| {
                             phase.is_building = false;
                             phase.build_error = None;

@@ -21,8 +21,8 @@ use super::{
     upstream::Upstream,
 };
 use crate::{
+    copies::ProgramCopy,
     message::{self, Message},
-    process::ProgramCopy,
 };
 
 /// Request that a server has received.
