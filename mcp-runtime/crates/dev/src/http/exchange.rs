@@ -121,8 +121,8 @@ impl ClientRequest {
             Some(_) => Message::of_batch(&rest).to_string().into(),
             None => self.body.clone(),
         };
-        let upstream = self.server(hub).await?;
-        let open = (self.parts.method != Method::GET).then(|| upstream.open());
+        let (upstream, open) = self.server(hub).await?;
+        let open = Some(open).filter(|_| self.parts.method != Method::GET);
         self.exchange(hub, &upstream, &body, &rest, open).await
     }
 
@@ -191,26 +191,27 @@ impl ClientRequest {
         Ok(response)
     }
 
-    /// Waits for the server that answers this request.
+    /// Waits for the server that answers this request, and counts the request there.
     ///
     /// # Errors
     /// Returns the text for the client if there is none.
-    async fn server(&self, hub: &Hub) -> Result<Arc<Upstream>, String> {
+    async fn server(&self, hub: &Hub) -> Result<(Arc<Upstream>, OpenExchange), String> {
         let methods: Vec<_> = self.messages.iter().map(Message::method).collect();
         let runs_code = methods.iter().any(|method| message::runs_code(method));
         let calls_tool = methods.iter().any(|method| method == "tools/call");
-        // A starting server has already read the kept logins, so it would not know a login that the last server completes now.
+        // A server reads the kept logins when it starts, so it would not know a login that the last server completes after that.
         let may_log_in = self.messages.is_empty() && self.parts.method == Method::POST;
         let mut phases = hub.phase.subscribe();
         let settled = phases.wait_for(|phase| {
             let waits = runs_code || may_log_in && phase.is_starting;
             phase.is_settled() || phase.answering().is_some() && !waits
         });
-        let phase = settled.await.map_err(|_| "`dev` ends".to_owned())?.clone();
-        match (phase.answering().cloned(), phase.build_error.or(phase.broken)) {
+        // The phase cannot change before the request is counted, because it is borrowed.
+        let phase = settled.await.map_err(|_| "`dev` ends".to_owned())?;
+        match (phase.answering(), phase.build_error.as_ref().or(phase.broken.as_ref())) {
             (_, Some(text)) if calls_tool => Err(text.to_string()),
-            (Some(upstream), _) => Ok(upstream),
-            (None, text) => Err(text.as_deref().unwrap_or("no server runs").to_owned()),
+            (Some(upstream), _) => Ok((upstream.clone(), upstream.open(may_log_in))),
+            (None, text) => Err(text.map_or("no server runs", |text| text).to_owned()),
         }
     }
 
@@ -384,11 +385,11 @@ impl ClientRequest {
             last_event.and_then(|(server, id)| Some((hub.upstream(server.parse().ok()?)?, id)));
         let (upstream, last_event) = match last {
             Some((upstream, id)) => (upstream, Some(id)),
-            None => (self.server(hub).await?, None),
+            None => (self.server(hub).await?.0, None),
         };
         // Stream 0 belongs to the session. All other streams belong to calls, which end at their server.
         let is_of_call = last_event.is_some_and(|id| !id.starts_with("0-"));
-        let open = is_of_call.then(|| upstream.open());
+        let open = is_of_call.then(|| upstream.open(false));
         let response = self.send(&upstream, &self.body, last_event).await?;
         if content_type(response.headers()) != "text/event-stream" {
             let response = self.known(hub, &upstream, response);

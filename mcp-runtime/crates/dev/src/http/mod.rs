@@ -206,6 +206,9 @@ async fn replace(
     kept: KeptFile,
 ) {
     let last = hub.phase.borrow().current.clone();
+    if let Some(last) = &last {
+        last.logins_end().await;
+    }
     let mut started = Upstream::start(number, program.path(), &launch, &kept).await;
     if let (Err(_), Some(last)) = (&started, last) {
         last.retire().await;

@@ -1,6 +1,6 @@
 //! Requests of clients to servers that the tests play themselves.
 
-use std::{convert::Infallible, pin::pin, sync::Arc};
+use std::{convert::Infallible, future::ready, pin::pin, sync::Arc};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -349,4 +349,33 @@ async fn a_replaced_server_waits_for_a_call_whose_stream_was_resumed() {
         retired.await;
     }
     assert!(old.upstream.is_stopping());
+}
+
+#[tokio::test]
+async fn the_next_server_starts_after_the_logins_that_are_under_way() {
+    let hub = Arc::<Hub>::default();
+    let mut old = Played::start(&hub, 2).await;
+    let client = TestClient::start(&hub, &mut old, "a").await;
+    let upstream = old.upstream.clone();
+    let (response, ()) = tokio::join!(client.send(Method::POST, &[], "code=1"), async {
+        let received = old.next().await;
+        hub.phase.send_modify(|phase| phase.is_starting = true);
+        tokio::select! {
+            biased;
+            () = upstream.logins_end() => panic!("the login is under way"),
+            () = ready(()) => {}
+        }
+        received.reply(StatusCode::OK, &[], body::whole("token"));
+    });
+    response.into_body().collect().await.unwrap();
+    upstream.logins_end().await;
+    // A further login waits for the next server.
+    tokio::select! {
+        biased;
+        _ = client.send(Method::POST, &[], "code=2") => panic!("a server has answered"),
+        () = ready(()) => {}
+    }
+    let mut new = Played::start(&hub, 4).await;
+    let (_, ()) =
+        tokio::join!(client.send(Method::POST, &[], "code=2"), async { new.next().await.accept() });
 }
