@@ -61,7 +61,7 @@ pub async fn serve_http(
     }
     let hub = Arc::<Hub>::default();
     let (sender, steps) = mpsc::unbounded_channel();
-    let mut servers = HttpServers::new(&project, launch, hub.clone());
+    let mut servers = HttpServers::new(&project, launch, hub.clone())?;
     servers.start(project.program());
     let announced = announce(name, bound.to_string(), hub.clone());
     let result = tokio::select! {
@@ -137,10 +137,12 @@ struct HttpServers {
 }
 
 impl HttpServers {
-    fn new(project: &Project, launch: Launch, hub: Arc<Hub>) -> Self {
+    /// # Errors
+    /// Fails if the system has no random numbers.
+    fn new(project: &Project, launch: Launch, hub: Arc<Hub>) -> Result<Self, DevError> {
         let copies = Copies::new(&project.copies());
-        let kept = KeptFile::new(copies.file("kept.jsonl"));
-        Self { launch, copies, kept, hub, count: 0, starting: None, stamp: None }
+        let kept = KeptFile::with_random_key(copies.file("kept.jsonl"))?;
+        Ok(Self { launch, copies, kept, hub, count: 0, starting: None, stamp: None })
     }
 
     /// Carries out the steps of the builds.
