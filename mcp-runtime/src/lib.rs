@@ -369,8 +369,8 @@ pub mod __stdio {
 pub mod __companion {
     pub use crate::{
         authorization::{
-            AuthorizationPages, LOGIN_PARTITION, PageRequest, ServedResource, VerifierPages,
-            scope_problem,
+            AuthorizationPages, LOGIN_PARTITION, PageRequest, SEAL_KEY, ServedResource,
+            VerifierPages, scope_problem,
         },
         issuer::{Fetch, Web, discover},
         limits::{CallerKey, RateLimiter, RefusalCounters},

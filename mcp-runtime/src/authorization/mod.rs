@@ -14,7 +14,9 @@ mod verifier;
 pub(crate) use challenge::AuthRefusal;
 pub use challenge::scope_problem;
 pub(crate) use guard::{AccessError, ItemGuard, Rules, SharedPolicy};
-pub use pages::{AuthorizationPages, LOGIN_PARTITION, PageRequest, ServedResource, VerifierPages};
+pub use pages::{
+    AuthorizationPages, LOGIN_PARTITION, PageRequest, SEAL_KEY, ServedResource, VerifierPages,
+};
 pub use resource::ProtectedResource;
 pub(crate) use resource::WELL_KNOWN;
 pub use static_tokens::StaticTokens;

@@ -14,6 +14,9 @@ use crate::{
 /// Partition of a store that is not shared, in which the authorization server keeps clients and logins.
 pub const LOGIN_PARTITION: &str = "authorization";
 
+/// Name of the key in this partition that seals the tokens of a provider. Only the store of a server under the command `dev` has such a key.
+pub const SEAL_KEY: &str = "seal-key";
+
 /// HTTP pages of an authorization server in the same process. Their paths are beside the path of the MCP endpoint. The transport passes
 /// requests for these paths to the authorization server, and requires no token for such requests.
 #[diagnostic::on_unimplemented(

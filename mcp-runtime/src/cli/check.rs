@@ -120,7 +120,24 @@ fn compare(
 #[cfg(feature = "contract")]
 fn regenerate(file: &Path) -> String {
     let program = env::args_os().next().unwrap_or_default();
-    format!("{} schema > {}", program.to_string_lossy(), file.display())
+    format!("{} schema > {}", quoted(Path::new(&program)), quoted(file))
+}
+
+/// Returns a path for a command line, with quotes if it contains characters that a shell may interpret.
+#[cfg(feature = "contract")]
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |char: char| {
+        char.is_alphanumeric() || "/.:_-+".contains(char) || cfg!(windows) && char == '\\'
+    };
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text
+    } else if cfg!(windows) {
+        // A path contains no quotation marks there.
+        format!("\"{text}\"")
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 /// Returns the text that `check` prints.

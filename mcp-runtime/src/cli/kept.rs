@@ -6,7 +6,7 @@ use mcp_runtime_dev::{KeptFile, Supervisor};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    authorization::LOGIN_PARTITION,
+    authorization::{LOGIN_PARTITION, SEAL_KEY},
     builder::Builder,
     storage::{
         Condition, Follower, MemoryStore, Store, StoreError, StoreFuture, StoreOperation,
@@ -46,11 +46,12 @@ impl KeptStore {
         Self { memory: MemoryStore::new(), file }
     }
 
-    /// Reads the changes of the servers before this one.
+    /// Reads the changes of the servers before this one. The key, with which they have sealed parts of the logins, is never written.
     async fn load(&self) -> Result<(), StoreError> {
         let failed = |error| StoreError::failed(format_args!("the logins cannot be read: {error}"));
         let now = now();
-        let mut logins = Transaction::on(LOGIN_PARTITION);
+        let key = StoreOperation::put(SEAL_KEY, self.file.key(), Duration::MAX, Condition::Any);
+        let mut logins = Transaction::on(LOGIN_PARTITION).then(key);
         for line in self.file.lines().map_err(failed)? {
             // A server that was killed may have left a part of a line.
             let changes: Vec<KeptChange> = serde_json::from_str(&line).unwrap_or_default();
@@ -168,7 +169,7 @@ mod tests {
     #[tokio::test]
     async fn the_next_server_knows_the_logins_and_nothing_else() {
         let path = std::env::temp_dir().join(format!("mcp-kept-store-{}", std::process::id()));
-        let store = || KeptStore::new(KeptFile::new(path.clone()));
+        let store = || KeptStore::new(KeptFile::new(path.clone(), [9; 32]));
         let first = store();
         first.open().await.unwrap();
         for name in ["ada", "bob"] {
@@ -188,10 +189,19 @@ mod tests {
             Condition::Absent,
         ));
         assert!(first.execute(vec![rejected]).await.unwrap()[0].is_err());
-        first.file.append("[{\"Put\"").unwrap();
+        // A server that is killed leaves a part of a line, and another server goes on.
+        let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+        std::io::Write::write_all(&mut file, b"[{\"Put\"").unwrap();
+        first.execute(vec![put(LOGIN_PARTITION, "cyd", LONG)]).await.unwrap();
         let second = store();
         second.open().await.unwrap();
-        assert_eq!(names(&second, LOGIN_PARTITION).await, ["ada"]);
+        assert_eq!(names(&second, LOGIN_PARTITION).await, ["ada", "cyd"]);
+        let get = Transaction::on(LOGIN_PARTITION).then(StoreOperation::get(SEAL_KEY));
+        let results = second.execute(vec![get]).await.unwrap();
+        match &results[0].as_ref().unwrap()[0] {
+            Output::Record(Some(key)) => assert_eq!(key.value, [9; 32]),
+            other => panic!("{other:?}"),
+        }
         assert_eq!(names(&second, "tasks").await, Vec::<String>::new());
         std::fs::remove_file(path).unwrap();
     }

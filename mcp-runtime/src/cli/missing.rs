@@ -3,7 +3,7 @@
 use super::exit::CommandError;
 
 /// Each feature that this build lacks, with its commands and options. Their names are a single text, because a slice would take another
-/// 40 bytes of the program for each name.
+/// 40 bytes of the program for each name. The table of the commands cannot give these names, because it lacks the commands too.
 pub(super) const MISSING: &[(&str, &str)] = &[
     #[cfg(not(feature = "contract"))]
     ("contract", "--against"),
@@ -36,6 +36,28 @@ pub(super) fn missing(given: &str) -> Option<CommandError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Returns the names of the commands in a source that a feature adds, sorted.
+    fn commands<'a>(source: &'a str, feature: &str) -> Vec<&'a str> {
+        let declared = format!("#[cfg(feature = \"{feature}\")]\n    Command::new(");
+        let names = source.split(&*declared).skip(1).filter_map(|rest| rest.split('"').nth(1));
+        let mut names: Vec<_> = names.collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Reads both sources, because each build has only one of the two tables.
+    #[test]
+    fn each_command_of_a_feature_is_known_without_the_feature() {
+        let own = include_str!("missing.rs");
+        for feature in ["playground", "workbench"] {
+            let names = own.split(&format!("\"{feature}\",")).nth(1).unwrap_or_default();
+            let names = names.split('"').nth(1).unwrap_or_default().split(' ');
+            let names: Vec<_> = names.filter(|name| !name.starts_with("--")).collect();
+            let declared = commands(include_str!("commands.rs"), feature);
+            assert!(!declared.is_empty() && declared == names, "{feature}: {names:?}");
+        }
+    }
 
     #[test]
     fn an_error_names_the_feature_and_the_command_to_run() {

@@ -102,6 +102,11 @@ impl Records {
         if *is_loaded {
             return Ok(());
         }
+        if let Some(provider) = &self.provider
+            && let Some(key) = self.journal.seal_key().await?
+        {
+            provider.share_keys(std::iter::once(key));
+        }
         for record in self.journal.load().await? {
             self.restore(&record).map_err(|why| {
                 let kind = record.kind.name();
@@ -442,5 +447,43 @@ impl Records {
             return Ok((nodes.grants.end(&ended.grants).await?, unused));
         };
         Ok((nodes.grants.end_one(user, one).await?, Vec::new()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use mcp_runtime::{
+        __companion::{LOGIN_PARTITION, SEAL_KEY},
+        store::{Condition, MemoryStore, StoreOperation, Transaction},
+    };
+
+    use super::*;
+    use crate::Upstream;
+
+    #[tokio::test]
+    async fn the_next_server_opens_sealed_tokens_with_the_key_in_its_store() {
+        let store = Arc::new(MemoryStore::new());
+        let start = async || {
+            let upstream = Upstream::new("https://login.example.com", "our-id", "secret");
+            let provider = Arc::new(Provider::new(upstream));
+            let records = Records::new(Some(provider.clone()));
+            records.start(Some(store.clone()));
+            records.load().await.unwrap();
+            provider
+        };
+        let grant = Digest::of("grant");
+        let tokens: UpstreamTokens =
+            serde_json::from_str(r#"{"access": "a", "refresh": "r", "until": 1}"#).unwrap();
+        for has_key in [false, true] {
+            if has_key {
+                let put = StoreOperation::put(SEAL_KEY, [7; 32], Duration::MAX, Condition::Any);
+                let put = Transaction::on(LOGIN_PARTITION).then(put);
+                store.execute(vec![put]).await.unwrap();
+            }
+            let mut sealed = start().await.seal(&tokens, &grant).unwrap();
+            assert_eq!(start().await.restore(&mut sealed, &grant), has_key);
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use mcp_runtime::{
-    __companion::LOGIN_PARTITION,
+    __companion::{LOGIN_PARTITION, SEAL_KEY},
     store::{Condition, IndexEntry, Output, Store, StoreError, StoreOperation, Transaction},
 };
 use serde::Serialize;
@@ -166,6 +166,20 @@ impl Journal {
             Some(store) => load(&**store).await.map_err(|why| why.to_string()),
             None => Ok(Vec::new()),
         }
+    }
+
+    /// Returns the key that seals the tokens of a provider. `None` if the store has no such key.
+    ///
+    /// # Errors
+    /// Fails if the store cannot be read.
+    pub(crate) async fn seal_key(&self) -> Result<Option<[u8; 32]>, String> {
+        let Some(store) = self.store() else { return Ok(None) };
+        let get = Transaction::on(LOGIN_PARTITION).then(StoreOperation::get(SEAL_KEY));
+        let found = execute(&**store, get).await.map_err(|why| why.to_string())?.pop();
+        Ok(match found {
+            Some(Output::Record(Some(record))) => record.value.try_into().ok(),
+            _ => None,
+        })
     }
 
     /// Writes all changes so far to the store, and waits until they are stored. The write continues even if the caller drops the future.

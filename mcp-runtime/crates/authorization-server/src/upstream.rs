@@ -134,9 +134,9 @@ impl Upstream {
 
     /// Sets the key that encrypts the stored tokens of the provider: 32 random bytes that only this server knows.
     ///
-    /// By default, each process creates a random key, so a restart ends all logins. If several nodes share a store, the first node creates
-    /// the key and puts it into the store, so a person who can read the store can open the tokens. A key that you set never gets into the store,
-    /// and must be the same for all nodes.
+    /// By default, each process creates a random key, so a restart ends all logins. The servers of one `dev` have the same key. If several
+    /// nodes share a store, the first node creates the key and puts it into the store, so a person who can read the store can open the tokens.
+    /// A key that you set never gets into the store, and must be the same for all nodes.
     #[must_use]
     pub fn seal_key(mut self, key: [u8; 32]) -> Self {
         self.key = Some(key);

@@ -13,12 +13,13 @@
 //! # }
 //! ```
 
-// `project` knows the program and its sources. `watch`, `cargo` and `builds` build it, `process` runs it. `message` and `record` contain the
+// `project` knows the program and its sources. `watch`, `cargo` and `builds` build it, `copies` and `process` run it. `message` and `record` contain the
 // parts of the protocol that this crate has to know. `conversation` is the state of a client over stdio, and `http` serves clients over HTTP.
 
 mod builds;
 mod cargo;
 mod conversation;
+mod copies;
 mod error;
 #[cfg(feature = "http")]
 mod http;

@@ -195,10 +195,15 @@ fn find<'a>(json: &'a RawValue, path: &[&str]) -> Option<&'a RawValue> {
     members.into_iter().find(|member| member.0 == *name).and_then(|(_, json)| find(json, rest))
 }
 
-/// Returns the JSON with `new` as the member at a path, or without this member if `new` is `None`.
+/// Returns the JSON with `new` as the member at a path, or without this member if `new` is `None`. Of several members with one of these
+/// names, the last one counts, as for all readers of `serde_json`. The others are removed, so that no reader takes one of them.
 fn with(json: Option<&RawValue>, path: &[&str], new: Option<&str>) -> String {
     let Some((name, rest)) = path.split_first() else { return new.unwrap_or("null").to_owned() };
-    let mut members = json.map(Members::of).unwrap_or_default().0;
+    let members = json.map(Members::of).unwrap_or_default().0;
+    let last = members.iter().rposition(|member| member.0 == *name);
+    let members = members.into_iter().enumerate();
+    let remaining = members.filter(|(at, member)| member.0 != *name || Some(*at) == last);
+    let mut members: Vec<_> = remaining.map(|(_, member)| member).collect();
     let at = members.iter().position(|member| member.0 == *name);
     let changed = (!rest.is_empty() || new.is_some())
         .then(|| raw(with(at.map(|at| members[at].1), rest, new)));
@@ -373,6 +378,22 @@ mod tests {
         assert_eq!(message.text(), r#"{"a b\"":{"c":1},"id":"x"}"#);
         let id = Message::read(br#"{"id":123456789012345678901234567890,"method":"x"}"#).unwrap();
         assert!(failure(&id, "no").text().contains("123456789012345678901234567890"));
+    }
+
+    #[test]
+    fn the_last_of_equal_members_counts() {
+        let twice = br#"{"id":1,"a":{"b":1,"b":2},"id":2,"a":{"b":3,"b":4}}"#;
+        let read = || Message::read(twice).unwrap();
+        let json: Value = serde_json::from_slice(twice).unwrap();
+        assert_eq!((read().id(), read().value(&["a", "b"])), (json["id"].clone(), json!(4)));
+        let mut changed = read();
+        changed.set(&["id"], json!(7));
+        changed.set(&["a", "b"], json!(5));
+        assert_eq!(changed.text(), r#"{"id":7,"a":{"b":5}}"#);
+        changed = read();
+        changed.remove(&["id"]);
+        changed.remove(&["a", "b"]);
+        assert_eq!(changed.text(), r#"{"a":{}}"#);
     }
 
     #[test]

@@ -1,13 +1,16 @@
-//! A server that runs: a copy of the program in a process of its own.
+//! Process of a server, and the end of this process.
 
+#[cfg(unix)]
+use std::io::IsTerminal as _;
 use std::{
     ffi::OsString,
     fs,
+    future::pending,
     io::{self, Write as _},
-    path::{Path, PathBuf},
+    path::Path,
     process::{ExitStatus, Stdio},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use tokio::{
@@ -25,9 +28,6 @@ const KEPT: usize = 64 * 1024;
 /// Time after which a process that was asked to end is killed. A server gives its calls five seconds.
 const GRACE: Duration = Duration::from_secs(7);
 
-/// Age after which the folder of another process is removed, because no server needs its copies any longer.
-const FORGOTTEN: Duration = Duration::from_secs(3 * 24 * 60 * 60);
-
 /// Arguments and variables of each server.
 #[derive(Clone, Debug, Default)]
 pub struct Launch {
@@ -35,82 +35,6 @@ pub struct Launch {
     pub args: Vec<OsString>,
     /// Variables beside those of this process.
     pub env: Vec<(OsString, OsString)>,
-}
-
-/// State of the program that cargo has written, which changes with each build.
-pub(crate) type ProgramStamp = Option<(SystemTime, u64)>;
-
-/// Copies of the program, which cargo does not overwrite while they run.
-pub(crate) struct Copies {
-    folder: PathBuf,
-    count: u64,
-}
-
-impl Copies {
-    /// Names a new folder for the copies of this process. Removes the folders that killed processes
-    /// have left, once they are older than [`FORGOTTEN`].
-    pub(crate) fn new(folder: &Path) -> Self {
-        let own = folder.join(std::process::id().to_string());
-        // A killed process with the same id may have left this folder.
-        let _ = fs::remove_dir_all(&own);
-        for other in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let changed = other.metadata().and_then(|metadata| metadata.modified());
-            let age = changed.ok().and_then(|time| time.elapsed().ok());
-            if age.is_some_and(|age| age > FORGOTTEN) {
-                let _ = fs::remove_dir_all(other.path());
-            }
-        }
-        Self { folder: own, count: 0 }
-    }
-
-    /// Returns the path of a file that is removed together with the copies.
-    #[cfg(feature = "http")]
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
-    }
-
-    /// Copies the program. Returns the path of the copy, and the state of the program.
-    ///
-    /// # Errors
-    /// Fails if the program cannot be read, or if the copy cannot be written.
-    pub(crate) fn make(&mut self, program: &Path) -> io::Result<(Arc<ProgramCopy>, ProgramStamp)> {
-        let stamp = stamp(program);
-        self.count += 1;
-        // The copy has the name of the program, which is the name of the server by default.
-        let folder = self.folder.join(self.count.to_string());
-        fs::create_dir_all(&folder)?;
-        let copy = ProgramCopy(folder.join(program.file_name().unwrap_or_default()));
-        fs::copy(program, &copy.0)?;
-        Ok((Arc::new(copy), stamp))
-    }
-}
-
-impl Drop for Copies {
-    fn drop(&mut self) {
-        // A copy that remains only takes space in the target folder.
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-/// Copy of a program, which is removed when no server needs it any longer.
-pub(crate) struct ProgramCopy(PathBuf);
-
-impl ProgramCopy {
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for ProgramCopy {
-    fn drop(&mut self) {
-        let _ = self.0.parent().map(fs::remove_dir_all);
-    }
-}
-
-/// Returns the state of the program.
-pub(crate) fn stamp(program: &Path) -> ProgramStamp {
-    let metadata = fs::metadata(program).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
 }
 
 /// Starts a server with pipes for stdin and stdout, or without both.
@@ -147,26 +71,65 @@ pub(crate) async fn ended(
     }
 }
 
-/// Waits until the user or the system asks this process to end.
+/// Waits until the user or the system asks this process to end, or closes its terminal.
 pub(crate) async fn asked_to_end() {
     let interrupted = async {
         // Without a handler, the signal ends the process at once.
         if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending().await
+            pending().await
         }
     };
     #[cfg(unix)]
-    {
+    let others = async {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                () = interrupted => {}
-                _ = terminated.recv() => {}
+        let received = async |kind| match signal(kind) {
+            Ok(mut signals) => drop(signals.recv().await),
+            Err(_) => pending().await,
+        };
+        let closed = async {
+            match outlasts_terminal() {
+                true => pending().await,
+                false => received(SignalKind::hangup()).await,
             }
-            return;
+        };
+        tokio::select! {
+            () = received(SignalKind::terminate()) => {}
+            () = closed => {}
+        }
+    };
+    #[cfg(windows)]
+    let others = async {
+        match tokio::signal::windows::ctrl_close() {
+            Ok(mut closed) => drop(closed.recv().await),
+            Err(_) => pending().await,
+        }
+    };
+    #[cfg(not(any(unix, windows)))]
+    let others = pending();
+    tokio::select! {
+        () = interrupted => {}
+        () = others => {}
+    }
+}
+
+/// Whether the user wants this process to go on without its terminal, as `nohup` arranges it.
+#[cfg(unix)]
+fn outlasts_terminal() -> bool {
+    match fs::read_to_string("/proc/self/status") {
+        Ok(status) => ignores_hangups(&status),
+        // `nohup` connects no stream to the terminal.
+        Err(_) => {
+            !io::stdin().is_terminal() && !io::stdout().is_terminal() && !io::stderr().is_terminal()
         }
     }
-    interrupted.await;
+}
+
+/// Whether a process with this status ignores the first signal, which reports the end of the terminal.
+#[cfg(unix)]
+fn ignores_hangups(status: &str) -> bool {
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    ignored.is_some_and(|set| set & 1 == 1)
 }
 
 /// Last lines that a server has written to stderr.
@@ -225,6 +188,32 @@ fn without_backtrace(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn the_end_of_the_terminal_ends_this_process_in_order() {
+        if outlasts_terminal() {
+            return;
+        }
+        let mut asked = std::pin::pin!(asked_to_end());
+        tokio::select! {
+            biased;
+            () = &mut asked => panic!("no signal was sent"),
+            () = std::future::ready(()) => {}
+        }
+        let own = std::process::id().to_string();
+        assert!(
+            std::process::Command::new("kill").args(["-HUP", &own]).status().unwrap().success()
+        );
+        asked.await;
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nohup_is_recognized() {
+        assert!(ignores_hangups("SigBlk:\t0000000000000000\nSigIgn:\t0000000000001001\n"));
+        assert!(!ignores_hangups("SigIgn:\t0000000000001000\nSigCgt:\t0000000000000001\n"));
+    }
 
     #[test]
     fn a_report_has_the_panic_and_not_its_backtrace() {

@@ -19,9 +19,10 @@ use tokio::{
 use crate::{
     builds::{BuildStep, build_after_changes},
     conversation::{Conversation, ServerNumber, Step},
+    copies::{self, Copies, ProgramCopy, ProgramStamp},
     error::DevError,
     message::Message,
-    process::{self, Copies, LastWords, Launch, ProgramCopy, ProgramStamp},
+    process::{self, LastWords, Launch},
     project::Project,
 };
 
@@ -288,7 +289,7 @@ impl PipedServers {
             ServerEvent::Build(BuildStep::Failed(text)) => conversation.build_failed(text),
             ServerEvent::Build(BuildStep::Built(program)) => {
                 let is_running = self.running.contains_key(&self.last);
-                if is_running && self.stamp == process::stamp(&program) {
+                if is_running && self.stamp == copies::stamp(&program) {
                     conversation.nothing_new();
                 } else if let Err(error) = self.start(conversation, &program) {
                     let text = format!("{} cannot be started: {error}", program.display());

@@ -520,3 +520,11 @@ fn a_finding_in_a_definition_names_the_argument_that_refers_to_it() {
         "warning (format): `next.stops[].class` of its output schema has a `format`",
     );
 }
+
+#[cfg(all(feature = "contract", unix))]
+#[test]
+fn the_command_that_writes_the_lock_file_can_be_copied_into_a_shell() {
+    let command = |file: &str| super::regenerate(std::path::Path::new(file));
+    assert!(command("a/mcp.lock.json").ends_with(" schema > a/mcp.lock.json"));
+    assert!(command("my notes/a's.json").ends_with(r" schema > 'my notes/a'\''s.json'"));
+}

@@ -9,8 +9,8 @@ use serde_json::json;
 use tokio::sync::mpsc::Sender;
 
 use super::{
-    hub::Hub,
-    session::SessionRequest,
+    hub::{Asker, Hub},
+    session::{Session, SessionRequest},
     sse::{EventReader, StreamEvent},
     upstream::{OpenExchange, Upstream},
 };
@@ -20,6 +20,8 @@ use crate::message::{self, ACKNOWLEDGED, Message, MessageKind};
 pub(crate) struct EventExchange {
     pub(crate) hub: Arc<Hub>,
     pub(crate) upstream: Arc<Upstream>,
+    pub(crate) session: Option<Arc<Session>>,
+    pub(crate) asker: Asker,
     /// Requests that are not answered yet.
     pub(crate) requests: Vec<Message>,
     /// Whether the client has seen the beginning of a listen stream.
@@ -109,8 +111,11 @@ impl EventExchange {
     fn change_single(&mut self, message: &mut Message) -> bool {
         let server = self.upstream.number;
         match message.kind() {
-            MessageKind::Request => self.hub.ask(server, message),
+            MessageKind::Request => self.hub.ask(server, &self.asker, message),
             MessageKind::Response => {
+                if let Some(session) = &self.session {
+                    session.note_accepted(&self.requests, message);
+                }
                 message::adapt(&self.requests, message);
                 self.requests.retain(|request| !message.answers(request));
             }
@@ -120,9 +125,8 @@ impl EventExchange {
                     return !mem::replace(&mut self.is_acknowledged, true);
                 }
                 ("notifications/cancelled", _) => {
-                    if let Some(number) =
-                        self.hub.withdraw(server, &message.value(message::CANCELLED_ID))
-                    {
+                    let id = message.value(message::CANCELLED_ID);
+                    if let Some(number) = self.hub.withdraw(server, &self.asker, &id) {
                         message.set(message::CANCELLED_ID, json!(number));
                     }
                 }

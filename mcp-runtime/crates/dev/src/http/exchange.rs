@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{
     HeaderMap, Method, Request, Response, StatusCode,
-    body::Incoming,
+    body::{Body, Incoming},
     header::{
         ACCEPT, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HeaderValue, TRANSFER_ENCODING,
     },
@@ -41,6 +41,16 @@ struct ClientRequest {
     session: Option<Arc<Session>>,
 }
 
+/// Way of a message of a client.
+enum Route {
+    /// To the server that answers now.
+    Current,
+    /// To the server that the message belongs to.
+    Owner(OwnedMessage),
+    /// To no server: the server that has asked the answered question has ended, or no server has asked it.
+    Nowhere,
+}
+
 /// Message of a client that belongs to a certain server.
 struct OwnedMessage {
     upstream: Arc<Upstream>,
@@ -51,7 +61,10 @@ struct OwnedMessage {
 }
 
 /// Answers a request.
-pub(crate) async fn answer(hub: Arc<Hub>, request: Request<Incoming>) -> Response<AnswerBody> {
+pub(crate) async fn answer<B>(hub: Arc<Hub>, request: Request<B>) -> Response<AnswerBody>
+where
+    B: Body<Error: Into<BodyError>>,
+{
     let (parts, body) = request.into_parts();
     let body = match Limited::new(body, REQUEST).collect().await {
         Ok(body) => body.to_bytes(),
@@ -79,18 +92,20 @@ impl ClientRequest {
         let mut rest = Vec::new();
         let mut last = None;
         for message in &self.messages {
-            match self.owned(hub, message) {
-                Some(owned) => {
-                    let response = self.pass_on(hub, owned).await?;
-                    if !response.status().is_success() {
-                        return Ok(response);
-                    }
-                    last = Some(response);
+            let response = match self.route(hub, message) {
+                Route::Current => {
+                    rest.push(message.clone());
+                    continue;
                 }
-                None => rest.push(message.clone()),
+                Route::Owner(owned) => self.pass_on(hub, owned).await?,
+                Route::Nowhere => self.dropped(),
+            };
+            if !response.status().is_success() {
+                return Ok(response);
             }
+            last = Some(response);
         }
-        // Each message has gone to its own server, so no message is left.
+        // Each message has its own way, so no message is left.
         if let Some(response) = last.take_if(|_| rest.is_empty()) {
             return Ok(response);
         }
@@ -106,9 +121,9 @@ impl ClientRequest {
             Some(_) => Message::of_batch(&rest).to_string().into(),
             None => self.body.clone(),
         };
-        let upstream = self.server(hub).await?;
-        let open = (self.parts.method != Method::GET).then(|| upstream.open());
-        self.exchange(hub, &upstream, &body, self.requests(), open).await
+        let (upstream, open) = self.server(hub).await?;
+        let open = Some(open).filter(|_| self.parts.method != Method::GET);
+        self.exchange(hub, &upstream, &body, &rest, open).await
     }
 
     /// Returns the message of a body that is no batch.
@@ -117,28 +132,43 @@ impl ClientRequest {
     }
 
     fn requests(&self) -> Vec<Message> {
-        let requests = self.messages.iter();
-        requests.filter(|message| message.kind() == MessageKind::Request).cloned().collect()
+        requests_of(&self.messages)
     }
 
     /// Finds the server whose question a response answers, or whose running request a notification cancels.
-    fn owned(&self, hub: &Hub, message: &Message) -> Option<OwnedMessage> {
+    fn route(&self, hub: &Hub, message: &Message) -> Route {
         let mut message = message.clone();
+        let session = self.session.as_deref();
         match message.kind() {
-            MessageKind::Request => None,
             MessageKind::Notification => {
                 let key = message::key(&message.value(message::CANCELLED_ID));
-                let server = self.session.as_ref()?.server_of(&key)?;
-                let upstream = hub.upstream(server)?;
-                Some(OwnedMessage { upstream, message, question: None })
+                let server = session.and_then(|session| session.server_of(&key));
+                match server.and_then(|server| hub.upstream(server)) {
+                    Some(upstream) => {
+                        Route::Owner(OwnedMessage { upstream, message, question: None })
+                    }
+                    None => Route::Current,
+                }
             }
-            MessageKind::Response => {
+            // The server that answers now may have asked a question of its own with this id.
+            MessageKind::Response if message.has(&["result"]) || message.has(&["error"]) => {
                 let number = message.id();
-                let (server, id) = hub.asked(&number)?;
-                let upstream = hub.upstream(server)?;
+                let Some((upstream, id)) = hub.asked(&number, session) else {
+                    return Route::Nowhere;
+                };
                 message.set(&["id"], id);
-                Some(OwnedMessage { upstream, message, question: Some(number) })
+                Route::Owner(OwnedMessage { upstream, message, question: Some(number) })
             }
+            // The server reports what is wrong with a message that is neither a request nor a response.
+            MessageKind::Request | MessageKind::Response => Route::Current,
+        }
+    }
+
+    /// Answers a message that no server gets.
+    fn dropped(&self) -> Response<AnswerBody> {
+        match access::check(&self.parts.headers) {
+            Ok(()) => plain(StatusCode::ACCEPTED, String::new()),
+            Err(problem) => plain(StatusCode::FORBIDDEN, problem),
         }
     }
 
@@ -149,7 +179,11 @@ impl ClientRequest {
         owned: OwnedMessage,
     ) -> Result<Response<AnswerBody>, String> {
         let body = owned.message.to_string().into();
-        let response = self.exchange(hub, &owned.upstream, &body, Vec::new(), None).await?;
+        let sent = std::slice::from_ref(&owned.message);
+        let response = match self.exchange(hub, &owned.upstream, &body, sent, None).await {
+            Err(_) if owned.question.is_some() && owned.upstream.is_gone() => self.dropped(),
+            response => response?,
+        };
         // After a refusal, the question stays known: the client may send the answer again, for example with another token.
         if let (Some(number), true) = (owned.question, response.status().is_success()) {
             hub.answered(&number);
@@ -157,26 +191,27 @@ impl ClientRequest {
         Ok(response)
     }
 
-    /// Waits for the server that answers this request.
+    /// Waits for the server that answers this request, and counts the request there.
     ///
     /// # Errors
     /// Returns the text for the client if there is none.
-    async fn server(&self, hub: &Hub) -> Result<Arc<Upstream>, String> {
+    async fn server(&self, hub: &Hub) -> Result<(Arc<Upstream>, OpenExchange), String> {
         let methods: Vec<_> = self.messages.iter().map(Message::method).collect();
         let runs_code = methods.iter().any(|method| message::runs_code(method));
         let calls_tool = methods.iter().any(|method| method == "tools/call");
-        // A starting server has already read the kept logins, so it would not know a login that the last server completes now.
+        // A server reads the kept logins when it starts, so it would not know a login that the last server completes after that.
         let may_log_in = self.messages.is_empty() && self.parts.method == Method::POST;
         let mut phases = hub.phase.subscribe();
         let settled = phases.wait_for(|phase| {
             let waits = runs_code || may_log_in && phase.is_starting;
             phase.is_settled() || phase.answering().is_some() && !waits
         });
-        let phase = settled.await.map_err(|_| "`dev` ends".to_owned())?.clone();
-        match (phase.answering().cloned(), phase.build_error.or(phase.broken)) {
+        // The phase cannot change before the request is counted, because it is borrowed.
+        let phase = settled.await.map_err(|_| "`dev` ends".to_owned())?;
+        match (phase.answering(), phase.build_error.as_ref().or(phase.broken.as_ref())) {
             (_, Some(text)) if calls_tool => Err(text.to_string()),
-            (Some(upstream), _) => Ok(upstream),
-            (None, text) => Err(text.as_deref().unwrap_or("no server runs").to_owned()),
+            (Some(upstream), _) => Ok((upstream.clone(), upstream.open(may_log_in))),
+            (None, text) => Err(text.map_or("no server runs", |text| text).to_owned()),
         }
     }
 
@@ -242,9 +277,10 @@ impl ClientRequest {
         hub: &Arc<Hub>,
         upstream: &Arc<Upstream>,
         body: &Bytes,
-        requests: Vec<Message>,
+        sent: &[Message],
         open: Option<OpenExchange>,
     ) -> Result<Response<AnswerBody>, String> {
+        let requests = requests_of(sent);
         let keys = requests.iter().map(|request| message::key(&request.id()));
         let begun = self
             .session
@@ -252,6 +288,10 @@ impl ClientRequest {
             .map(|session| keys.map(|key| session.begin(key, upstream.number)).collect::<Vec<_>>());
         let response = self.send(upstream, body, None).await?;
         let response = self.known(hub, upstream, response);
+        if let Some(session) = self.session.as_ref().filter(|_| response.status().is_success()) {
+            let others = sent.iter().filter(|message| message.kind() == MessageKind::Notification);
+            others.for_each(|notification| session.record().note(notification));
+        }
         let (mut parts, body) = response.into_parts();
         match content_type(&parts.headers) {
             "text/event-stream" => {
@@ -259,6 +299,8 @@ impl ClientRequest {
                 let exchange = EventExchange {
                     hub: hub.clone(),
                     upstream: upstream.clone(),
+                    session: self.session.clone(),
+                    asker: hub.asker(self.session.as_deref()),
                     requests,
                     is_acknowledged: false,
                     outlasts: false,
@@ -276,6 +318,9 @@ impl ClientRequest {
                 let Some(mut answer) = Message::read(&body) else {
                     return Ok(Response::from_parts(parts, body::whole(body)));
                 };
+                if let Some(session) = &self.session {
+                    session.note_accepted(&requests, &answer);
+                }
                 let has_failed = answer.has(&["error"]);
                 message::adapt(&requests, &mut answer);
                 if has_failed && !answer.has(&["error"]) {
@@ -295,15 +340,6 @@ impl ClientRequest {
         }
     }
 
-    /// Remembers a request that the server has accepted, for the handshake at the next server. The server has checked the user by now.
-    fn note(&self, status: StatusCode) {
-        let Some(session) = self.session.as_ref().filter(|_| status.is_success()) else { return };
-        if !self.messages.is_empty() {
-            session.note_headers(&self.parts.headers);
-        }
-        self.messages.iter().for_each(|message| session.record().note(message));
-    }
-
     /// Notes the beginning and the end of a session, and gives the client the id that it knows.
     fn known(
         &self,
@@ -311,7 +347,13 @@ impl ClientRequest {
         upstream: &Upstream,
         mut response: Response<Incoming>,
     ) -> Response<Incoming> {
-        self.note(response.status());
+        if let Some(session) = &self.session
+            && response.status().is_success()
+            && !self.messages.is_empty()
+        {
+            // The server has checked the user by now.
+            session.note_headers(&self.parts.headers);
+        }
         let request = self.single();
         let id = header(response.headers(), SESSION).map(str::to_owned);
         let own = header(&self.parts.headers, SESSION);
@@ -343,25 +385,28 @@ impl ClientRequest {
             last_event.and_then(|(server, id)| Some((hub.upstream(server.parse().ok()?)?, id)));
         let (upstream, last_event) = match last {
             Some((upstream, id)) => (upstream, Some(id)),
-            None => (self.server(hub).await?, None),
+            None => (self.server(hub).await?.0, None),
         };
+        // Stream 0 belongs to the session. All other streams belong to calls, which end at their server.
+        let is_of_call = last_event.is_some_and(|id| !id.starts_with("0-"));
+        let open = is_of_call.then(|| upstream.open(false));
         let response = self.send(&upstream, &self.body, last_event).await?;
         if content_type(response.headers()) != "text/event-stream" {
             let response = self.known(hub, &upstream, response);
             return Ok(response.map(|body| body.map_err(BodyError::from).boxed_unsync()));
         }
-        self.note(response.status());
         let (parts, body) = response.into_parts();
         let (sender, answer) = body::channel();
-        // Stream 0 belongs to the session. All other streams belong to calls, which end at their server.
-        if last_event.is_some_and(|id| !id.starts_with("0-")) {
+        if is_of_call {
             let exchange = EventExchange {
                 hub: hub.clone(),
                 upstream,
+                session: self.session.clone(),
+                asker: hub.asker(self.session.as_deref()),
                 requests: Vec::new(),
                 is_acknowledged: false,
                 outlasts: false,
-                open: (None, None),
+                open: (open, None),
             };
             tokio::spawn(exchange.run(body, sender));
             return Ok(Response::from_parts(parts, answer));
@@ -387,10 +432,13 @@ impl ClientRequest {
     ) {
         let mut phases = hub.phase.subscribe();
         let (mut upstream, mut body, mut is_acknowledged) = (upstream, body, false);
+        let asker = hub.asker(self.session.as_deref());
         loop {
             let mut exchange = EventExchange {
                 hub: hub.clone(),
                 upstream: upstream.clone(),
+                session: self.session.clone(),
+                asker: asker.clone(),
                 requests: self.requests(),
                 is_acknowledged,
                 outlasts: true,
@@ -443,6 +491,11 @@ impl ClientRequest {
             _ => Vec::new(),
         }
     }
+}
+
+fn requests_of(messages: &[Message]) -> Vec<Message> {
+    let requests = messages.iter().filter(|message| message.kind() == MessageKind::Request);
+    requests.cloned().collect()
 }
 
 /// Returns the text for a client whose request has lost its server.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::{session::Session, upstream::Upstream};
-use crate::{message::Message, process::ProgramCopy};
+use crate::{copies::ProgramCopy, message::Message};
 
 /// State of the build and of the servers.
 #[derive(Clone, Default)]
@@ -56,9 +56,39 @@ struct Tables {
     /// Program of the last server that has started.
     good: Option<Arc<ProgramCopy>>,
     sessions: HashMap<String, Arc<Session>>,
-    /// Requests of servers, by the id that the client sees: the server, and its own id.
-    questions: HashMap<u64, (u64, Value)>,
-    last_question: u64,
+    /// Requests of servers that run, by the id that the client sees.
+    questions: HashMap<u64, OpenQuestion>,
+    /// Last number of a question or of an asking stream.
+    last: u64,
+}
+
+/// Request of a server that no client has answered yet.
+struct OpenQuestion {
+    server: u64,
+    asker: Asker,
+    /// Id that the server has chosen.
+    id: Value,
+}
+
+/// Part of a server that asks questions. Each part counts its questions by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Asker {
+    /// Session with this id.
+    Session(String),
+    /// Stream of a client without a session, which uses HTTP+SSE.
+    Stream(u64),
+}
+
+impl Tables {
+    fn number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    fn upstream(&self, number: u64) -> Option<Arc<Upstream>> {
+        let upstream = self.upstreams.get(&number).and_then(Weak::upgrade);
+        upstream.filter(|upstream| !upstream.is_gone())
+    }
 }
 
 impl Hub {
@@ -92,8 +122,16 @@ impl Hub {
         self.tables().good.clone()
     }
 
+    /// Server with this number, unless it has ended.
     pub(crate) fn upstream(&self, number: u64) -> Option<Arc<Upstream>> {
-        self.tables().upstreams.get(&number).and_then(Weak::upgrade)
+        self.tables().upstream(number)
+    }
+
+    /// Forgets a server that has ended, and its questions. A later server may have questions with the same ids.
+    pub(crate) fn forget(&self, server: u64) {
+        let mut tables = self.tables();
+        tables.upstreams.remove(&server);
+        tables.questions.retain(|_, question| question.server != server);
     }
 
     pub(crate) fn session(&self, id: &str) -> Option<Arc<Session>> {
@@ -105,21 +143,46 @@ impl Hub {
     }
 
     pub(crate) fn remove_session(&self, id: &str) {
-        self.tables().sessions.remove(id);
+        let mut tables = self.tables();
+        tables.sessions.remove(id);
+        tables.questions.retain(|_, question| question.asker != Asker::Session(id.to_owned()));
     }
 
-    /// Gives a question of a server an id that no other server uses.
-    pub(crate) fn ask(&self, server: u64, question: &mut Message) {
+    /// Returns the asker on a stream of a server.
+    pub(crate) fn asker(&self, session: Option<&Session>) -> Asker {
+        match session {
+            Some(session) => Asker::Session(session.id().to_owned()),
+            None => Asker::Stream(self.tables().number()),
+        }
+    }
+
+    /// Gives a question of a server an id that no other server and no other session uses.
+    pub(crate) fn ask(&self, server: u64, asker: &Asker, question: &mut Message) {
         let mut tables = self.tables();
-        tables.last_question += 1;
-        let number = tables.last_question;
-        tables.questions.insert(number, (server, question.id()));
+        let number = tables.number();
+        // The last bytes of a server may arrive after its end. Nothing waits for an answer then.
+        if tables.upstream(server).is_some() {
+            let asked = OpenQuestion { server, asker: asker.clone(), id: question.id() };
+            tables.questions.insert(number, asked);
+        }
         question.set(&["id"], json!(number));
     }
 
-    /// Returns the server that has asked the question with this id, and its own id of the question.
-    pub(crate) fn asked(&self, id: &Value) -> Option<(u64, Value)> {
-        self.tables().questions.get(&id.as_u64()?).cloned()
+    /// Returns the server that waits for the answer with this id, and its own id of the question. A client cannot answer for another session.
+    pub(crate) fn asked(
+        &self,
+        id: &Value,
+        session: Option<&Session>,
+    ) -> Option<(Arc<Upstream>, Value)> {
+        let tables = self.tables();
+        let question = tables.questions.get(&id.as_u64()?)?;
+        let is_foreign = match (&question.asker, session) {
+            (Asker::Session(asker), Some(session)) => *asker != session.id(),
+            // The server refuses an answer without the id of the session, and the client may send it again.
+            _ => false,
+        };
+        let upstream = tables.upstream(question.server).filter(|_| !is_foreign)?;
+        Some((upstream, question.id.clone()))
     }
 
     /// Forgets a question whose answer the server has accepted.
@@ -130,10 +193,12 @@ impl Hub {
     }
 
     /// Removes a question that a server withdraws. Returns the id that the client knows.
-    pub(crate) fn withdraw(&self, server: u64, id: &Value) -> Option<u64> {
+    pub(crate) fn withdraw(&self, server: u64, asker: &Asker, id: &Value) -> Option<u64> {
         let mut tables = self.tables();
-        let asked = tables.questions.iter().find(|(_, asked)| asked.0 == server && asked.1 == *id);
-        let number = *asked?.0;
+        let is_meant = |question: &OpenQuestion| {
+            question.server == server && question.asker == *asker && question.id == *id
+        };
+        let number = *tables.questions.iter().find(|(_, question)| is_meant(question))?.0;
         tables.questions.remove(&number);
         Some(number)
     }

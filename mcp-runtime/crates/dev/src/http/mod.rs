@@ -12,6 +12,8 @@ mod hub;
 mod ready;
 mod session;
 mod sse;
+#[cfg(test)]
+mod tests;
 mod upstream;
 
 use std::{convert::Infallible, io::Write as _, path::Path, sync::Arc, time::Duration};
@@ -29,8 +31,9 @@ pub use self::ready::{KeptFile, ServerAddress, Supervisor};
 use self::{hub::Hub, upstream::Upstream};
 use crate::{
     builds::{BuildStep, build_after_changes},
+    copies::{self, Copies, ProgramCopy, ProgramStamp},
     error::DevError,
-    process::{self, Copies, Launch, ProgramCopy, ProgramStamp},
+    process::{self, Launch},
     project::Project,
 };
 
@@ -58,7 +61,7 @@ pub async fn serve_http(
     }
     let hub = Arc::<Hub>::default();
     let (sender, steps) = mpsc::unbounded_channel();
-    let mut servers = HttpServers::new(&project, launch, hub.clone());
+    let mut servers = HttpServers::new(&project, launch, hub.clone())?;
     servers.start(project.program());
     let announced = announce(name, bound.to_string(), hub.clone());
     let result = tokio::select! {
@@ -134,10 +137,12 @@ struct HttpServers {
 }
 
 impl HttpServers {
-    fn new(project: &Project, launch: Launch, hub: Arc<Hub>) -> Self {
+    /// # Errors
+    /// Fails if the system has no random numbers.
+    fn new(project: &Project, launch: Launch, hub: Arc<Hub>) -> Result<Self, DevError> {
         let copies = Copies::new(&project.copies());
-        let kept = KeptFile::new(copies.file("kept.jsonl"));
-        Self { launch, copies, kept, hub, count: 0, starting: None, stamp: None }
+        let kept = KeptFile::with_random_key(copies.file("kept.jsonl"))?;
+        Ok(Self { launch, copies, kept, hub, count: 0, starting: None, stamp: None })
     }
 
     /// Carries out the steps of the builds.
@@ -153,7 +158,7 @@ impl HttpServers {
                 }),
                 BuildStep::Built(program) => {
                     let is_running = self.hub.phase.borrow().number() == Some(self.count);
-                    if is_running && self.stamp == process::stamp(&program) {
+                    if is_running && self.stamp == copies::stamp(&program) {
                         self.hub.phase.send_modify(|phase| {
                             phase.is_building = false;
                             phase.build_error = None;
@@ -203,6 +208,9 @@ async fn replace(
     kept: KeptFile,
 ) {
     let last = hub.phase.borrow().current.clone();
+    if let Some(last) = &last {
+        last.logins_end().await;
+    }
     let mut started = Upstream::start(number, program.path(), &launch, &kept).await;
     if let (Err(_), Some(last)) = (&started, last) {
         last.retire().await;
@@ -225,6 +233,7 @@ async fn replace(
     tokio::spawn(async move {
         let report = upstream.ended().await;
         drop(program);
+        hub.forget(upstream.number);
         hub.phase.send_modify(|phase| {
             if phase.number() == Some(upstream.number) {
                 phase.current = None;

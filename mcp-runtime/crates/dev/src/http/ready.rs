@@ -2,7 +2,7 @@
 //! its report. Other users of the machine can connect to this port, but cannot read the variables of a process.
 
 use std::{
-    env,
+    env, fmt,
     fs::{self, File, OpenOptions},
     io::{self, Write as _},
     net::SocketAddr,
@@ -19,7 +19,7 @@ use tokio::{
 };
 
 /// Variable of a server that `dev` has started. Its value has the id of the process of `dev`, the secret and the address of the report, and
-/// the path of the kept file.
+/// the key and the path of the kept file.
 pub(crate) const READY: &str = "MCP_RUNTIME_DEV_READY";
 
 /// Maximum number of bytes of a report.
@@ -77,11 +77,12 @@ impl Supervisor {
 
     fn read(variable: &str, parent: Option<u32>) -> Option<Self> {
         // The path may contain spaces.
-        let mut words = variable.splitn(4, ' ');
+        let mut words = variable.splitn(5, ' ');
         let process: u32 = words.next()?.parse().ok()?;
         let (secret, address) = (words.next()?.to_owned(), words.next()?.to_owned());
-        let supervisor =
-            Self { secret, address, kept: words.next().map(|path| KeptFile::new(path.into())) };
+        let kept = words.next().zip(words.next());
+        let kept = kept.and_then(|(key, path)| Some(KeptFile::new(path.into(), key_of(key)?)));
+        let supervisor = Self { secret, address, kept };
         parent.is_none_or(|parent| parent == process).then_some(supervisor)
     }
 
@@ -119,9 +120,7 @@ impl Reports {
     pub(crate) async fn open() -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-        let secret = format!("{:032x}", u128::from_ne_bytes(bytes));
+        let secret = hex(&random::<16>()?);
         Ok(Self { listener, address, secret })
     }
 
@@ -129,7 +128,7 @@ impl Reports {
     pub(crate) fn variable(&self, kept: &KeptFile) -> String {
         let variable = format!("{} {} {}", std::process::id(), self.secret, self.address);
         match kept.path().to_str() {
-            Some(path) => format!("{variable} {path}"),
+            Some(path) => format!("{variable} {} {path}", hex(&kept.key)),
             // The server keeps nothing.
             None => variable,
         }
@@ -173,27 +172,48 @@ async fn read(stream: TcpStream) -> Option<(Report, TcpStream)> {
 
 /// File to which the servers of one `dev` append lines. It is in the folder of the copies, and is removed with this folder when `dev` ends.
 /// `dev` does not read the lines.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptFile(PathBuf);
+#[derive(Clone, PartialEq, Eq)]
+pub struct KeptFile {
+    path: PathBuf,
+    key: [u8; 32],
+}
 
 impl KeptFile {
     /// Names the file. The first line creates it.
     #[must_use]
-    pub fn new(path: PathBuf) -> Self {
-        Self(path)
+    pub fn new(path: PathBuf, key: [u8; 32]) -> Self {
+        Self { path, key }
+    }
+
+    /// Names the file, and creates its key.
+    ///
+    /// # Errors
+    /// Fails if the system has no random numbers.
+    pub(crate) fn with_random_key(path: PathBuf) -> io::Result<Self> {
+        Ok(Self::new(path, random()?))
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
-    /// Reads all lines. A file that does not exist yet has none.
+    /// Returns the random key that all servers of one `dev` have. The file does not contain it, so that a server can encrypt parts of its lines
+    /// for the next server.
+    #[must_use]
+    pub fn key(&self) -> [u8; 32] {
+        self.key
+    }
+
+    /// Reads all lines. A file that does not exist yet has none. A server that was killed may have left a part of a line.
     ///
     /// # Errors
     /// Fails if the file cannot be read.
     pub fn lines(&self) -> io::Result<Vec<String>> {
-        match fs::read_to_string(&self.0) {
-            Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
+        match fs::read(&self.path) {
+            Ok(bytes) => {
+                let text = String::from_utf8_lossy(&bytes);
+                Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(error),
         }
@@ -204,7 +224,8 @@ impl KeptFile {
     /// # Errors
     /// Fails if the file cannot be written.
     pub fn append(&self, line: &str) -> io::Result<()> {
-        self.open()?.write_all(format!("{line}\n").as_bytes())
+        // The last line in the file may have no end.
+        self.open()?.write_all(format!("\n{line}\n").as_bytes())
     }
 
     fn open(&self) -> io::Result<File> {
@@ -212,8 +233,35 @@ impl KeptFile {
         options.append(true).create(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(&self.0)
+        options.open(&self.path)
     }
+}
+
+impl fmt::Debug for KeptFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("KeptFile").field(&self.path).finish()
+    }
+}
+
+/// Returns random bytes.
+///
+/// # Errors
+/// Fails if the system has no random numbers.
+fn random<const LENGTH: usize>() -> io::Result<[u8; LENGTH]> {
+    let mut bytes = [0; LENGTH];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(bytes)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the key with this text. `None` if the text is something else.
+fn key_of(hex: &str) -> Option<[u8; 32]> {
+    let bytes = (0..hex.len()).step_by(2);
+    let bytes = bytes.map(|at| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok());
+    bytes.collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
 #[cfg(test)]
@@ -242,7 +290,7 @@ mod tests {
             let _ = stream.write_all(&bytes).await;
             open.push(stream);
         }
-        let variable = reports.variable(&KeptFile::new("/a b/kept".into()));
+        let variable = reports.variable(&KeptFile::new("/a b/kept".into(), [9; 32]));
         let report = move |process, port| {
             let supervisor = Supervisor::read(&variable, Some(std::process::id()));
             supervisor.unwrap().report(server(process, port)).unwrap()
@@ -255,23 +303,31 @@ mod tests {
 
     #[test]
     fn a_program_that_a_server_starts_has_no_supervisor() {
-        let variable = "12 secret 127.0.0.1:1 /a b/kept";
-        assert_eq!(Supervisor::read(variable, Some(13)), None);
+        let variable = format!("12 secret 127.0.0.1:1 {} /a b/kept", "09".repeat(32));
+        assert_eq!(Supervisor::read(&variable, Some(13)), None);
         assert_eq!(Supervisor::read("127.0.0.1:1", Some(12)), None);
-        let kept = Some(KeptFile::new("/a b/kept".into()));
+        let kept = Some(KeptFile::new("/a b/kept".into(), [9; 32]));
         let found = Supervisor { secret: "secret".into(), address: "127.0.0.1:1".into(), kept };
-        assert_eq!(Supervisor::read(variable, Some(12)), Some(found));
+        assert_eq!(Supervisor::read(&variable, Some(12)), Some(found));
+        for wrong in ["", "0", "09", "zz"] {
+            let variable = format!("12 secret 127.0.0.1:1 {wrong} /a b/kept");
+            assert_eq!(Supervisor::read(&variable, Some(12)).unwrap().kept, None);
+        }
     }
 
     #[test]
     fn lines_of_two_servers_follow_each_other_in_a_private_file() {
         let path = std::env::temp_dir().join(format!("mcp-runtime-kept-{}", std::process::id()));
-        let [first, second] = [KeptFile::new(path.clone()), KeptFile::new(path.clone())];
+        let [first, second] = [1, 2].map(|_| KeptFile::new(path.clone(), [9; 32]));
         assert_eq!(first.lines().unwrap(), Vec::<String>::new());
         for (file, line) in [(&first, "a"), (&second, "b"), (&first, "c")] {
             file.append(line).unwrap();
         }
         assert_eq!(second.lines().unwrap(), ["a", "b", "c"]);
+        // A server that was killed has left the first byte of `é`.
+        first.open().unwrap().write_all(b"torn \xc3").unwrap();
+        second.append("d").unwrap();
+        assert_eq!(first.lines().unwrap(), ["a", "b", "c", "torn \u{fffd}", "d"]);
         #[cfg(unix)]
         {
             let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(&path).unwrap());

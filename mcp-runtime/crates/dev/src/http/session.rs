@@ -25,6 +25,8 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 
 /// Session of a client.
 pub(crate) struct Session {
+    /// Id that the client knows.
+    id: String,
     uri: Uri,
     /// Headers of the last request that a server has accepted, among them the token of the user.
     headers: Mutex<HeaderMap>,
@@ -47,6 +49,7 @@ impl Session {
         let mut record = SessionRecord::default();
         record.note(initialize);
         let session = Self {
+            id: id.to_owned(),
             uri,
             headers: Mutex::default(),
             record: Mutex::new(record),
@@ -57,8 +60,20 @@ impl Session {
         session
     }
 
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
     pub(crate) fn record(&self) -> MutexGuard<'_, SessionRecord> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers the requests that a server accepts with this answer or batch of answers, for the handshake at the next server.
+    pub(crate) fn note_accepted(&self, requests: &[Message], answer: &Message) {
+        for answer in answer.members().iter().filter(|answer| !answer.has(&["error"])) {
+            let accepted = requests.iter().filter(|request| answer.answers(request));
+            accepted.for_each(|request| self.record().note(request));
+        }
     }
 
     pub(crate) fn note_headers(&self, headers: &HeaderMap) {

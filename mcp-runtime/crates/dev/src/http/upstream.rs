@@ -17,17 +17,27 @@ use crate::process::{self, LastWords, Launch};
 /// Time that the requests of a replaced server have to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Time that logins have to end before the next server starts without them.
+const LOGINS: Duration = Duration::from_secs(5);
+
 /// Server that listens.
 pub(crate) struct Upstream {
     /// Number of the server, in the order of their starts.
     pub(crate) number: u64,
     pub(crate) report: ServerAddress,
     address: SocketAddr,
-    /// Number of requests that are not answered yet. Streams without an end are not counted.
-    open: watch::Sender<usize>,
+    open: watch::Sender<OpenCount>,
     is_stopping: watch::Sender<bool>,
     /// Text for clients about the end of the process.
     ended: watch::Sender<Option<String>>,
+}
+
+/// Numbers of requests that are not answered yet. Streams without an end are not counted.
+#[derive(Default)]
+struct OpenCount {
+    all: usize,
+    /// Requests that may change the logins.
+    logins: usize,
 }
 
 impl Upstream {
@@ -57,7 +67,7 @@ impl Upstream {
                     number,
                     report,
                     address,
-                    open: watch::Sender::new(0),
+                    open: watch::Sender::default(),
                     is_stopping: watch::Sender::new(false),
                     ended: watch::Sender::new(None),
                 });
@@ -87,6 +97,11 @@ impl Upstream {
         ended.ok().and_then(|report| report.clone()).unwrap_or_default()
     }
 
+    /// Whether the end of the process is known.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.ended.borrow().is_some()
+    }
+
     /// Whether the process has ended, which it does soon after it has closed its connections.
     pub(crate) async fn has_ended(&self) -> bool {
         timeout(Duration::from_secs(1), self.ended()).await.is_ok()
@@ -95,8 +110,14 @@ impl Upstream {
     /// Ends the server as soon as its requests are answered, or have had their time.
     pub(crate) async fn retire(&self) {
         let mut open = self.open.subscribe();
-        let _ = timeout(PATIENCE, open.wait_for(|count| *count == 0)).await;
+        let _ = timeout(PATIENCE, open.wait_for(|count| count.all == 0)).await;
         self.stop();
+    }
+
+    /// Waits for the requests that may change the logins. The next server reads the logins when it starts.
+    pub(crate) async fn logins_end(&self) {
+        let mut open = self.open.subscribe();
+        let _ = timeout(LOGINS, open.wait_for(|count| count.logins == 0)).await;
     }
 
     /// Whether the server has been asked to end.
@@ -124,17 +145,47 @@ impl Upstream {
     }
 
     /// Counts a request until the returned value is dropped.
-    pub(crate) fn open(self: &Arc<Self>) -> OpenExchange {
-        self.open.send_modify(|count| *count += 1);
-        OpenExchange(self.clone())
+    pub(crate) fn open(self: &Arc<Self>, may_log_in: bool) -> OpenExchange {
+        self.open.send_modify(|count| {
+            count.all += 1;
+            count.logins += usize::from(may_log_in);
+        });
+        OpenExchange { upstream: self.clone(), may_log_in }
     }
 }
 
 /// Request that is not answered yet.
-pub(crate) struct OpenExchange(Arc<Upstream>);
+pub(crate) struct OpenExchange {
+    upstream: Arc<Upstream>,
+    may_log_in: bool,
+}
 
 impl Drop for OpenExchange {
     fn drop(&mut self) {
-        self.0.open.send_modify(|count| *count -= 1);
+        self.upstream.open.send_modify(|count| {
+            count.all -= 1;
+            count.logins -= usize::from(self.may_log_in);
+        });
+    }
+}
+
+/// Server that a test plays itself.
+#[cfg(test)]
+impl Upstream {
+    pub(crate) fn of_test(number: u64, address: SocketAddr) -> Arc<Self> {
+        let url = format!("http://{address}/mcp");
+        Arc::new(Self {
+            number,
+            report: ServerAddress { process: 0, url, playground: None },
+            address,
+            open: watch::Sender::default(),
+            is_stopping: watch::Sender::new(false),
+            ended: watch::Sender::new(None),
+        })
+    }
+
+    /// Reports the end of the server.
+    pub(crate) fn end(&self) {
+        self.ended.send_replace(Some("the server has ended".to_owned()));
     }
 }
