@@ -170,6 +170,8 @@ fn the_help_has_a_section_for_each_struct() {
             "Other folders:",
             "--folder FOLDER Folder with further files; may be repeated [FILE_BOX_FOLDER]",
             "--rules RULES File of the user's own rules [FILE_BOX_RULES]",
+            "--links Whether links are followed [FILE_BOX_LINKS]",
+            "--most MOST Largest number of bytes in a file; by default 9223372036854775807 [FILE_BOX_MOST]",
             "",
             "Settings of another server of the package:",
             "--office OFFICE Office that issues the tickets; required [FILE_BOX_OFFICE]",
@@ -304,6 +306,18 @@ fn vs_code_asks_for_secrets_and_for_values_that_are_missing() {
     ]);
     assert_eq!(printed["inputs"], inputs);
     assert!(notes.contains("note: VS Code asks for `FILE_BOX_API_KEY`"), "{notes}");
+}
+
+#[test]
+fn complete_knows_the_items_and_arguments_of_the_server() {
+    let (values, _) = ended(&[ROOT, KEY], &["complete", "code:review", "language"], 0);
+    assert_eq!(values, "rust\nc\n");
+    // The text of an argument may contain `=`.
+    let (values, stderr) = ended(&[ROOT, KEY], &["complete", "code:review", "language", "a=b"], 0);
+    assert_eq!((&*values, &*stderr), ("", "no values\n"));
+    let arguments = ["complete", "code:review", "language", "", "file=x"];
+    let (_, stderr) = ended(&[ROOT, KEY], &arguments, 2);
+    assert!(stderr.contains("`code:review` has no argument `file`"), "{stderr}");
 }
 
 #[test]

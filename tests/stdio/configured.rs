@@ -67,6 +67,12 @@ struct Folders {
     /// File of the user's own rules
     #[config(file)]
     rules: Option<PathBuf>,
+    /// Whether links are followed
+    #[config(default = cfg!(unix))]
+    links: bool,
+    /// Largest number of bytes in a file
+    #[config(default = 9223372036854775807)]
+    most: i64,
 }
 
 /// Settings of another server of the package
@@ -105,10 +111,10 @@ fn values(config: &Config, pool: &Pool) -> String {
     )
 }
 
-/// Returns the other folders, and the file of rules.
+/// Returns the other folders, and the settings for them.
 #[tool(read_only)]
 fn folders(folders: &Folders) -> String {
-    format!("{:?} {:?}", folders.folder, folders.rules)
+    format!("{:?} {:?} {} {}", folders.folder, folders.rules, folders.links, folders.most)
 }
 
 /// Explains a file.
@@ -121,6 +127,24 @@ fn explain(file: &str, language: &str) -> String {
 #[prompt]
 fn translate(file: &str, language: Option<&str>) -> String {
     format!("Translate {file} into {}.", language.unwrap_or("English"))
+}
+
+/// Shouts the name of a file.
+#[prompt]
+fn shout(file: &str) -> String {
+    file.to_uppercase()
+}
+
+/// Greets in some languages.
+#[prompt]
+fn greet(language: &str) -> String {
+    if language == "de" { "Guten Tag" } else { "Hello" }.to_owned()
+}
+
+/// Reviews code.
+#[prompt(name = "code:review")]
+fn review(#[complete("rust", "c")] language: &str) -> String {
+    format!("Review this {language} code.")
 }
 
 /// Counts the files, some times.

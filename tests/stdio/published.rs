@@ -110,19 +110,27 @@ fn check_bundle() -> Result<(), Missing> {
         ("/server/type", json!("binary")),
         (
             "/tools/0",
-            json!({ "name": "folders", "description": "Returns the other folders, and the file of rules." }),
+            json!({ "name": "folders", "description": "Returns the other folders, and the settings for them." }),
         ),
         ("/tools/1/name", json!("values")),
         (
             "/prompts",
-            json!([{
-                "name": "explain",
-                "description": "Explains a file.",
-                "arguments": ["file", "language"],
-                "text": "Explain ${arguments.file} in ${arguments.language}."
-            }]),
+            json!([
+                {
+                    "name": "code:review",
+                    "description": "Reviews code.",
+                    "arguments": ["language"],
+                    "text": "Review this ${arguments.language} code."
+                },
+                {
+                    "name": "explain",
+                    "description": "Explains a file.",
+                    "arguments": ["file", "language"],
+                    "text": "Explain ${arguments.file} in ${arguments.language}."
+                },
+            ]),
         ),
-        // The texts of the other prompts depend on state, on a number, and on whether an argument is there.
+        // The texts of the other prompts depend on state, on a number, on whether an argument is there, and on its text.
         ("/prompts_generated", json!(true)),
         ("/user_config/root/required", json!(true)),
         ("/user_config/api_key/sensitive", json!(true)),
@@ -140,26 +148,37 @@ fn check_bundle() -> Result<(), Missing> {
         ("/user_config/verbose/default", json!(false)),
         ("/user_config/folder/multiple", json!(true)),
         ("/user_config/rules/type", json!("file")),
+        // A client would read the number as a float, and change its last digits.
+        ("/user_config/most/type", json!("string")),
+        ("/user_config/most/default", json!("9223372036854775807")),
         // A manifest has no lists of values.
         ("/user_config/language/description", json!("Language of all texts: en, no")),
     ] {
         assert_eq!(manifest.pointer(pointer), Some(&value), "{pointer}: {text}");
     }
     assert_eq!(manifest.get("tools_generated"), None);
+    // The server knows its default, and the manifest cannot.
+    assert_eq!(manifest["user_config"]["links"].get("default"), None, "{text}");
+    // No item of this server takes these settings.
+    for other in ["office", "offset", "token"] {
+        assert_eq!(manifest["user_config"].get(other), None, "{text}");
+    }
 
     let mut chosen = json!({ "root": "/data", "api_key": "hunter2hunter2", "cache": "/tmp" });
     let [texts, folders] = values(&folder, &node, &chosen)?;
     assert_eq!(texts, "/data 14 5 false none [] pool of sqlite::memory:");
-    assert_eq!(folders, "[] None");
+    assert_eq!(folders, "[] None true 9223372036854775807");
     chosen["folder"] = json!(["/a", "/b, c"]);
     chosen["rules"] = json!("/etc/rules");
     chosen["language"] = json!("no");
     chosen["retries"] = json!(7);
     chosen["verbose"] = json!(true);
+    chosen["links"] = json!(false);
+    chosen["most"] = json!("5");
     chosen["extension"] = json!("md,txt");
     let [texts, folders] = values(&folder, &node, &chosen)?;
     assert_eq!(texts, "/data 14 7 true Norwegian [\"md\", \"txt\"] pool of sqlite::memory:");
-    assert_eq!(folders, "[\"/a\", \"/b, c\"] Some(\"/etc/rules\")");
+    assert_eq!(folders, "[\"/a\", \"/b, c\"] Some(\"/etc/rules\") false 5");
     Ok(())
 }
 
@@ -208,7 +227,7 @@ fn without_npx_a_bundle_is_not_validated() {
 }
 
 #[test]
-fn what_a_bundle_lacks_is_named_with_its_fix() {
+fn bundle_names_missing_parts_with_their_fix() {
     let home = HomeFolder::of(without_cargo);
     let why = home.fail(&["bundle"], 1);
     assert_eq!(
@@ -246,7 +265,7 @@ fn bundle_notes_what_clients_will_not_see() {
     assert_eq!(stderr.contains("this is a debug build"), cfg!(debug_assertions), "{stderr}");
     assert!(
         stderr.contains(
-            "depend on more than required texts in arguments: count, overview, translate"
+            "depend on more than required texts in arguments: count, greet, overview, shout, translate"
         ),
         "{stderr}"
     );
@@ -310,6 +329,7 @@ fn an_entry_of_the_registry_follows_the_official_schema() {
         assert_eq!(entry.pointer(pointer), Some(&value), "{pointer}: {package}");
     }
     assert_eq!(entry["packages"][0]["packageArguments"][1].get("default"), None, "{package}");
+    assert!(!package.contains("OFFICE") && !package.contains("--office"), "{package}");
     let variables = entry["packages"][0]["environmentVariables"].as_array().expect("variables");
     let language = variables.iter().find(|variable| variable["name"] == "TEXT_LANGUAGE");
     let expected = json!({
@@ -334,6 +354,7 @@ fn the_readme_has_to_show_the_name_of_the_server() {
     for (readme, problem) in [
         ("# File box\n".to_owned(), "has no name of the server"),
         (format!("<!-- {} -->\n", line.trim()), "has the name in a comment"),
+        ("Write mcp-name: <name> here.\n".to_owned(), "has no name of the server"),
     ] {
         home.write("README.md", &readme);
         let why = home.fail(&["server-json"], 1);
@@ -349,7 +370,7 @@ fn the_readme_has_to_show_the_name_of_the_server() {
 }
 
 #[test]
-fn what_the_registry_would_reject_is_named_with_its_fix() {
+fn server_json_names_problems_of_the_registry_with_their_fix() {
     let home = HomeFolder::of(published);
     home.write("README.md", LINE);
     let long = format!("--description={}", "a".repeat(101));

@@ -107,7 +107,7 @@ async fn make(builder: Builder, given: CommandWords) -> Result<CommandOutput, Co
     let program = env::current_exe().and_then(fs::read);
     let program = program
         .map_err(|why| CommandError::failure(format_args!("this program cannot be read: {why}")))?;
-    let out = options.take(&OUT).map_or_else(|| usual_file(&identity.name), PathBuf::from);
+    let out = options.take(&OUT).map_or_else(|| usual_file(&bundle), PathBuf::from);
     if options.has(&VALIDATE) {
         validate(&bundle)?;
     }
@@ -123,8 +123,8 @@ async fn make(builder: Builder, given: CommandWords) -> Result<CommandOutput, Co
 }
 
 /// Returns the default name of the file. It names the system and the processor, because a bundle contains a program for a single system.
-fn usual_file(server: &str) -> PathBuf {
-    format!("{server}-{}-{}.mcpb", env::consts::OS, env::consts::ARCH).into()
+fn usual_file(bundle: &Bundle) -> PathBuf {
+    format!("{}-{}-{}.mcpb", bundle.file_stem(), env::consts::OS, env::consts::ARCH).into()
 }
 
 fn tool(entry: &Entry) -> BundledTool {
@@ -143,13 +143,7 @@ async fn prompts(client: &mut TestClient, snapshot: &Snapshot) -> Vec<BundledPro
         if !depends_on_arguments_alone(entry) {
             continue;
         }
-        let places = arguments
-            .iter()
-            .map(|name| (name.clone(), Value::String(format!("${{arguments.{name}}}"))));
-        let places: Map<String, Value> = places.collect();
-        let asked = json!({ "name": entry.name, "arguments": places });
-        let Ok(answer) = client.request("prompts/get", asked).await else { continue };
-        if let Some(text) = text_of(answer) {
+        if let Some(text) = text_with_placeholders(client, entry, &arguments).await {
             found.push(BundledPrompt {
                 name: entry.name.to_string(),
                 description: entry.description.as_deref().map(str::to_owned),
@@ -171,6 +165,38 @@ fn depends_on_arguments_alone(entry: &Entry) -> bool {
     let are_required = entry.arguments().iter().all(|argument| argument.required);
     let takes_more = !params.needs.states.is_empty() || params.needs.handle;
     are_required && !takes_more && !entry.needs_meta && !entry.can_ask
+}
+
+/// Returns the text of a prompt with a placeholder for each argument. `None` if the text does not contain each argument as it was given, or
+/// contains more than the arguments.
+async fn text_with_placeholders(
+    client: &mut TestClient,
+    entry: &Entry,
+    arguments: &[String],
+) -> Option<String> {
+    let placeholder = |name: &str| format!("${{arguments.{name}}}");
+    let text = text_given(client, entry, arguments, placeholder).await?;
+    // Another text shows whether the function looks at the values.
+    let sample = |name: &str| format!("Sample of {name}!");
+    let mut other = text_given(client, entry, arguments, sample).await?;
+    for name in arguments {
+        other = other.replace(&sample(name), &placeholder(name));
+    }
+    let has_all = arguments.iter().all(|name| text.contains(&placeholder(name)));
+    (has_all && text == other).then_some(text)
+}
+
+/// Returns the text of a prompt with these values of its arguments.
+async fn text_given(
+    client: &mut TestClient,
+    entry: &Entry,
+    arguments: &[String],
+    value: impl Fn(&str) -> String,
+) -> Option<String> {
+    let values = arguments.iter().map(|name| (name.clone(), Value::String(value(name))));
+    let values: Map<String, Value> = values.collect();
+    let asked = json!({ "name": entry.name, "arguments": values });
+    text_of(client.request("prompts/get", asked).await.ok()?)
 }
 
 /// Returns the text of the messages of a prompt. `None` if a message is not from the user, or is not a text.
@@ -207,18 +233,20 @@ fn icon_of(icon: &Icon) -> Option<BundleIcon> {
 
 /// Runs the official validator on the manifest.
 fn validate(bundle: &Bundle) -> Result<(), CommandError> {
-    let folder = env::temp_dir().join(format!("{}-{}.mcpb", bundle.name, process::id()));
+    let folder = env::temp_dir().join(format!("{}-{}.mcpb", bundle.file_stem(), process::id()));
     let written = fs::create_dir_all(&folder).and_then(|()| {
         if let Some(BundleIcon::Png(bytes)) = &bundle.icon {
             fs::write(folder.join("icon.png"), bytes)?;
         }
         fs::write(folder.join("manifest.json"), bundle.manifest())
     });
-    let npx = if cfg!(windows) { "npx.cmd" } else { "npx" };
-    let output = written.and_then(|()| {
-        let mut npx = Process::new(npx);
-        npx.args(["--yes", VALIDATOR, "validate"]).arg(folder.join("manifest.json")).output()
-    });
+    if let Err(why) = written {
+        let _ = fs::remove_dir_all(&folder);
+        return Err(CommandError::failure(format_args!("{}: {why}", folder.display())));
+    }
+    let mut npx = Process::new(if cfg!(windows) { "npx.cmd" } else { "npx" });
+    npx.args(["--yes", VALIDATOR, "validate"]).arg(folder.join("manifest.json"));
+    let output = npx.output();
     let _ = fs::remove_dir_all(&folder);
     let output = output.map_err(|why| {
         CommandError::failure(format_args!(

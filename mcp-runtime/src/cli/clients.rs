@@ -134,9 +134,6 @@ impl ClientWords {
             is_preview: options.has(&PRINT),
             args: rest,
         };
-        if read.file.as_ref().is_some_and(|file| file.as_os_str().is_empty()) {
-            return Err(CommandError::usage("`--file` needs the path of a file".to_owned()));
-        }
         if read.url.is_some() && !read.args.is_empty() {
             return Err(CommandError::usage(
                 "a client passes no arguments to a server that it reaches by `--url`".to_owned(),

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     command::{CommandWords, apart},
+    completable::{arguments_of, target_of, targets},
     exit::{CommandError, CommandOutput},
     show::{ServerLists, member},
     trial::as_json,
@@ -12,7 +13,7 @@ use super::{
 use crate::{
     builder::Builder,
     storage::MemoryStore,
-    testing::{Completed, TestClient},
+    testing::{Completed, CompletionTarget, TestClient},
 };
 
 pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
@@ -21,18 +22,10 @@ pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandEr
 
 async fn suggestions(builder: Builder, given: CommandWords) -> Result<CommandOutput, CommandError> {
     let CommandWords { words, json, .. } = given;
-    let [target, argument, rest @ ..] = &*words else {
-        unreachable!("the declaration of the command requires both words");
-    };
-    // The first word after the argument is the typed text, unless it gives a value to another argument.
-    let (typed, others) = match rest {
-        [first, others @ ..] if !first.contains('=') => (first.as_str(), others),
-        others => ("", others),
-    };
     let server = builder.store(MemoryStore::new());
     let mut client = TestClient::connect(server).await.map_err(CommandError::failure)?;
     client.wait_without_end();
-    let result = complete(&mut client, target, argument, typed, others).await;
+    let result = complete(&mut client, &words).await;
     client.close().await;
     let completed = result?;
     if json {
@@ -60,52 +53,56 @@ fn remark(completed: &Completed) -> String {
     }
 }
 
-async fn complete(
-    client: &mut TestClient,
-    target: &str,
-    argument: &str,
-    typed: &str,
-    others: &[String],
-) -> Result<Completed, CommandError> {
+/// Completes an argument. `words` are the item, the argument, and what follows them.
+async fn complete(client: &mut TestClient, words: &[String]) -> Result<Completed, CommandError> {
+    let [item, argument, rest @ ..] = words else {
+        unreachable!("the declaration of the command requires both words");
+    };
     let everything = ServerLists::ask(client).await.map_err(CommandError::failure)?;
-    let key = find(&everything, target)?;
+    let target = find(&everything, item)?;
+    let arguments = arguments_of(item, &everything, &client.snapshot());
+    let names = || arguments.iter().map(|(name, _)| name.as_str());
+    let assigned = |word: &String| {
+        let (name, value) = word.split_once('=')?;
+        names().any(|known| known == name).then(|| (name.to_owned(), Value::from(value)))
+    };
+    // The first word after the argument is the typed text, unless it gives a value to another argument.
+    let (typed, others) = match rest {
+        [first, others @ ..] if assigned(first).is_none() => (first.as_str(), others),
+        others => ("", others),
+    };
     let mut given = Map::new();
     for word in others {
-        let Some((name, value)) = word.split_once('=') else {
-            return Err(CommandError::usage(format!("`{word}` is not NAME=VALUE; see `help`")));
-        };
-        given.insert(name.to_owned(), value.into());
+        let (name, value) = assigned(word).ok_or_else(|| unassigned(item, word, names()))?;
+        given.insert(name, value);
     }
-    let completed = client.complete_given(key, argument, typed, Value::Object(given)).await;
+    let completed = client.complete_target(target, argument, typed, Value::Object(given)).await;
     completed.map_err(|error| CommandError::failure(error.message))
 }
 
-/// Returns the names by which a person names prompts and templates, each with the key in the protocol. A template has two: its URI template and
-/// its name.
-fn keys(everything: &ServerLists) -> impl Iterator<Item = (&str, &str)> {
-    let templates = everything.templates.iter();
-    let templates = templates.flat_map(|template| {
-        let key = member(template, "uriTemplate");
-        [(member(template, "name"), key), (key, key)]
-    });
-    let prompts = everything.prompts.iter().map(|prompt| member(prompt, "name"));
-    prompts.map(|name| (name, name)).chain(templates)
+/// Returns the problem with a word that gives no value to an argument of the item.
+fn unassigned<'a>(item: &str, word: &str, names: impl Iterator<Item = &'a str>) -> CommandError {
+    CommandError::usage(match word.split_once('=') {
+        None => format!("`{word}` is not NAME=VALUE; see `help`"),
+        Some((name, _)) => {
+            let hint = nearest(name, names).map(|near| format!("; did you mean `{near}`?"));
+            format!("`{item}` has no argument `{name}`{}", hint.unwrap_or_default())
+        }
+    })
 }
 
-/// Returns the key of a prompt or a template in the protocol. Returns `None` if there is no such item.
-pub(super) fn key_of<'a>(everything: &'a ServerLists, target: &str) -> Option<&'a str> {
-    keys(everything).find(|(name, _)| *name == target).map(|(_, key)| key)
-}
-
-/// Returns the key of a prompt or a template in the protocol.
+/// Returns the prompt or the template that a person has named.
 ///
 /// # Errors
 /// Fails if there is no such item. The error names the item with the nearest name.
-fn find<'a>(everything: &'a ServerLists, target: &str) -> Result<&'a str, CommandError> {
-    if let Some(key) = key_of(everything, target) {
-        return Ok(key);
+fn find<'a>(
+    everything: &'a ServerLists,
+    target: &str,
+) -> Result<CompletionTarget<'a>, CommandError> {
+    if let Some(target) = target_of(everything, target) {
+        return Ok(target);
     }
-    Err(CommandError::usage(match nearest(target, keys(everything).map(|(name, _)| name)) {
+    Err(CommandError::usage(match nearest(target, targets(everything).map(|(name, _)| name)) {
         _ if everything.tools.iter().any(|tool| member(tool, "name") == target) => format!(
             "`{target}` is a tool, and the protocol completes only arguments of prompts and variables of templates"
         ),

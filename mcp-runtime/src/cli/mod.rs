@@ -9,6 +9,8 @@ mod clients;
 mod command;
 mod commands;
 #[cfg(feature = "workbench")]
+mod completable;
+#[cfg(feature = "workbench")]
 mod complete;
 #[cfg(feature = "workbench")]
 mod completions;

@@ -70,13 +70,16 @@ impl CargoPackage {
 
 /// Returns the values that clients ask the users of the server for.
 pub(super) fn settings(plan: &DeclaredConfig) -> Vec<Setting> {
-    plan.fields().iter().map(ConfigFieldView::setting).collect()
+    taken(plan).map(|view| view.setting()).collect()
+}
+
+fn taken(plan: &DeclaredConfig) -> impl Iterator<Item = ConfigFieldView> {
+    plan.fields().into_iter().filter(ConfigFieldView::is_taken)
 }
 
 /// Returns a note for each default that users do not get.
 pub(super) fn notes_about_defaults(plan: &DeclaredConfig) -> String {
-    let fields = plan.fields();
-    let relative = fields.iter().filter(|view| view.has_relative_default());
+    let relative = taken(plan).filter(ConfigFieldView::has_relative_default);
     let notes = relative.map(|view| {
         format!(
             "note: the default of `--{}` is a relative path, which means another file in each client: users are asked for this path\n",
@@ -115,9 +118,7 @@ impl ConfigFieldView {
             is_required: self.is_needed() || is_relative,
             is_secret: field.is_secret,
             default: match self.readable_default() {
-                None if self.is_flag() && !field.is_required && field.default.is_none() => {
-                    Some("false".to_owned())
-                }
+                None if self.is_flag() && !field.has_default => Some("false".to_owned()),
                 default => default.filter(|_| !is_relative).map(str::to_owned),
             },
         }

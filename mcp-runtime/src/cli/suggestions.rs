@@ -15,13 +15,11 @@ use mcp_runtime_workbench::Suggestion;
 use serde_json::{Map, Value, json};
 
 use super::{
-    complete::key_of,
+    completable::{arguments_of, target_of},
     show::{self, ServerLists, elements, member},
 };
 use crate::{
     builder::Builder,
-    catalog::Snapshot,
-    model::ListKind,
     storage::MemoryStore,
     testing::{RpcError, TestClient},
     transport::stdio::restore,
@@ -203,8 +201,8 @@ impl ItemPlace<'_> {
         let given: Map<String, Value> =
             given.map(|(name, value)| (name.to_owned(), json!(value))).collect();
         let lists = ServerLists::ask(client).await?;
-        let Some(key) = key_of(&lists, target) else { return Ok(Vec::new()) };
-        Ok(client.complete_given(key, argument, typed, Value::Object(given)).await?.values)
+        let Some(target) = target_of(&lists, target) else { return Ok(Vec::new()) };
+        Ok(client.complete_target(target, argument, typed, Value::Object(given)).await?.values)
     }
 }
 
@@ -218,23 +216,6 @@ fn start_of(template: &Value) -> Suggestion {
     let text = member(template, "uriTemplate");
     let start = text.split('{').next().unwrap_or(text);
     Suggestion::open(start, member(template, "description"))
-}
-
-/// Returns the names and the descriptions of the arguments of a prompt, or of a template with this name or this text.
-fn arguments_of(target: &str, lists: &ServerLists, snapshot: &Snapshot) -> Vec<(String, String)> {
-    let template = lists.templates.iter().find(|template| {
-        ["name", "uriTemplate"].into_iter().any(|key| member(template, key) == target)
-    });
-    let entry = match template {
-        Some(template) => snapshot.find(ListKind::Templates, member(template, "uriTemplate")),
-        None => snapshot.find(ListKind::Prompts, target),
-    };
-    let arguments = entry.iter().flat_map(|entry| entry.arguments());
-    let described = arguments.map(|argument| {
-        let about = argument.description.as_deref().unwrap_or_default();
-        (argument.name.to_string(), about.to_owned())
-    });
-    described.collect()
 }
 
 /// Returns the values that the schema of an argument lists.

@@ -224,6 +224,7 @@ impl<T> ConfigParser<T> {
         field.shape = self.shape;
         field.element = short((self.element.name)());
         field.is_path = self.element.is_path || field.path != ConfigPath::Unknown;
+        field.has_default = default.is_some();
         field.is_required = default.is_none() && self.absent.is_none();
         field.choices = (self.element.choices)();
         let named = self.named.zip(default).and_then(|(named, make)| named(&make()));

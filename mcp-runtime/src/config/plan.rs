@@ -179,7 +179,12 @@ impl ConfigFieldView {
 
     /// Whether the server needs a value to start.
     pub(crate) fn is_needed(&self) -> bool {
-        self.field.is_required && self.origin.is_needed
+        self.field.is_required && self.is_taken()
+    }
+
+    /// Whether a handler or a `setup` of the server takes the struct. Otherwise it may belong to another server of the package.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.origin.is_needed
     }
 
     /// Returns the default, if its text in the source is also a value that the server reads. `5_000` is not.

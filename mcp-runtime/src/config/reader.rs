@@ -30,8 +30,10 @@ pub struct ConfigField {
     pub(crate) about: &'static str,
     /// Name of the variable, in place of the one that follows from the name of the option.
     variable: Option<&'static str>,
-    /// Default as it is written in the source.
+    /// Default as it is written in the source. `None` if there is none, or if users would not understand the expression.
     pub(crate) default: Option<&'static str>,
+    /// Whether there is a default.
+    pub(crate) has_default: bool,
     pub(crate) is_secret: bool,
     /// Members that the type of the field decides.
     pub(super) shape: ConfigShape,
@@ -71,6 +73,7 @@ impl ConfigField {
             about: "",
             variable: None,
             default: None,
+            has_default: false,
             is_secret: false,
             shape: ConfigShape::Single,
             element: String::new(),

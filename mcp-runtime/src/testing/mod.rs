@@ -69,6 +69,8 @@ pub use faulty_store::{FaultyStore, StoreFault};
 #[cfg(feature = "stdio")]
 pub(crate) use client::next_round;
 pub use client::{Ongoing, TestClient};
+#[cfg(feature = "workbench")]
+pub(crate) use operations::CompletionTarget;
 pub use results::{Called, Completed, Prompted, ReadContents, RpcError};
 
 pub use crate::protocol::Revision;

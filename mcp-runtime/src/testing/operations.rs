@@ -13,6 +13,15 @@ use crate::{model::Level, protocol::TASKS_EXTENSION};
 /// Maximum time that the client waits for a task.
 const LONGEST: Duration = Duration::from_secs(3600);
 
+/// Item whose arguments a client completes.
+#[derive(Clone, Copy)]
+pub(crate) enum CompletionTarget<'a> {
+    /// Prompt with this name.
+    Prompt(&'a str),
+    /// Resource template with this text.
+    Template(&'a str),
+}
+
 impl TestClient {
     /// Lists the tools of the server, as JSON objects. Fetches all pages of `tools/list`.
     ///
@@ -145,10 +154,24 @@ impl TestClient {
         text: &str,
         given: Value,
     ) -> Result<Completed, RpcError> {
-        let reference = if target.contains(':') {
-            json!({ "type": "ref/resource", "uri": target })
-        } else {
-            json!({ "type": "ref/prompt", "name": target })
+        let target = match target.contains(':') {
+            true => CompletionTarget::Template(target),
+            false => CompletionTarget::Prompt(target),
+        };
+        self.complete_target(target, argument, text, given).await
+    }
+
+    /// Completes an argument of a prompt or a template. A prompt may have a `:` in its name.
+    pub(crate) async fn complete_target(
+        &mut self,
+        target: CompletionTarget<'_>,
+        argument: &str,
+        text: &str,
+        given: Value,
+    ) -> Result<Completed, RpcError> {
+        let reference = match target {
+            CompletionTarget::Prompt(name) => json!({ "type": "ref/prompt", "name": name }),
+            CompletionTarget::Template(uri) => json!({ "type": "ref/resource", "uri": uri }),
         };
         let params = json!({
             "ref": reference,

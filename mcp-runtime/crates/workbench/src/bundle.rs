@@ -171,9 +171,14 @@ impl Bundle {
     /// Returns the path of the program in the bundle.
     pub(crate) fn entry_point(&self) -> String {
         let ending = if self.platform == Some(BundlePlatform::Windows) { ".exe" } else { "" };
+        format!("server/{}{ending}", self.file_stem())
+    }
+
+    /// Returns the name of the server as part of the name of a file, which never leads out of a folder. Characters other than ASCII letters, digits,
+    /// `.`, `_` and `-` become `-`.
+    pub fn file_stem(&self) -> String {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         let name = self.name.chars().map(|letter| if plain(letter) { letter } else { '-' });
-        // A name never leads out of the folder.
-        format!("server/{}{ending}", name.collect::<String>().trim_start_matches('.'))
+        name.collect::<String>().trim_start_matches('.').to_owned()
     }
 }

@@ -227,7 +227,8 @@ impl Setting {
     }
 
     fn asked(&self) -> AskedValue {
-        let is_text = self.is_secret || (self.is_list && !self.is_multiple());
+        let is_text =
+            self.is_secret || (self.is_list && !self.is_multiple()) || self.has_inexact_default();
         let kind = if is_text { SettingKind::Text } else { self.kind };
         let (r#type, min, max) = match kind {
             SettingKind::Text | SettingKind::Path => ("string", None, None),
@@ -371,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn the_program_stays_in_its_folder_whatever_the_server_is_called() {
+    fn no_name_of_a_server_leads_out_of_the_folder() {
         for (name, platform, path) in [
             ("my notes", BundlePlatform::Linux, "server/my-notes"),
             ("../notes", BundlePlatform::Macos, "server/-notes"),

@@ -137,7 +137,7 @@ fn broken_rule(name: &str) -> Option<&'static str> {
         return Some("it needs a namespace, `/` and a name");
     };
     let is_plain = |text: &str, others: &str| {
-        let is_end = |letter: Option<char>| letter.is_some_and(|it| it.is_ascii_alphanumeric());
+        let is_end = |end: Option<char>| end.is_some_and(|letter| letter.is_ascii_alphanumeric());
         let is_known = |letter: char| letter.is_ascii_alphanumeric() || others.contains(letter);
         text.len() > 1
             && is_end(text.chars().next())
@@ -161,10 +161,10 @@ fn broken_rule(name: &str) -> Option<&'static str> {
 
 /// Returns each name after [`MARK`], and the character that follows the name.
 fn names(text: &str) -> impl Iterator<Item = (&str, Option<char>)> {
-    text.split(MARK).skip(1).map(|rest| {
+    text.split(MARK).skip(1).filter_map(|rest| {
         let is_end = |letter: char| !letter.is_ascii_alphanumeric() && !"._-/".contains(letter);
         let (name, rest) = rest.split_at(rest.find(is_end).unwrap_or(rest.len()));
-        (name, rest.chars().next())
+        (!name.is_empty()).then(|| (name, rest.chars().next()))
     })
 }
 

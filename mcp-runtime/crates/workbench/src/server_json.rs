@@ -251,16 +251,21 @@ impl RegistryEntry {
     }
 }
 
-/// Whether the registry accepts the URL. It rejects addresses of the machine itself.
+/// Whether the registry accepts the URL. It rejects addresses of the machine itself, variables that the entry does not describe, and URLs
+/// without TLS. A user and a password would be public.
 fn is_public(url: &str) -> bool {
     let Some(rest) = url.strip_prefix("https://") else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.split(':').next().unwrap_or_default();
-    // In a template, braces would stand for variables that the entry does not describe. A user and a password would be public.
+    // An IPv6 address has colons of its own, within brackets.
+    let host = match authority.starts_with('[') {
+        true => authority.split_inclusive(']').next().unwrap_or_default(),
+        false => authority.split(':').next().unwrap_or_default(),
+    };
     !host.is_empty()
         && !authority.contains('@')
         && !url.contains(|letter: char| letter.is_whitespace() || "{}".contains(letter))
-        && !["localhost", "127.0.0.1", "[", "[::1]"].contains(&host)
+        && !["localhost", "127.0.0.1", "[::1]"].contains(&host)
+        && host.starts_with('[') == host.ends_with(']')
         && !host.ends_with(".localhost")
 }
 
@@ -358,7 +363,7 @@ impl<'a> ServerJson<'a> {
         Self {
             schema: SCHEMA,
             name: entry.name.as_str(),
-            title: entry.title.as_deref(),
+            title: entry.title.as_deref().map(str::trim),
             description: entry.description.trim(),
             repository: entry.repository.as_ref(),
             version: &entry.version,
@@ -505,9 +510,9 @@ mod tests {
         ];
         assert_eq!(entry.text().unwrap_err(), expected);
         entry.description = "ä".repeat(100);
-        (entry.title, entry.website) = (None, None);
+        (entry.title, entry.website) = (Some(format!("{} ", "t".repeat(100))), None);
         entry.version = "2.0.0-beta.1+x".to_owned();
-        assert!(entry.text().is_ok());
+        assert_eq!(json_of(&entry)["title"], "t".repeat(100));
     }
 
     #[test]
@@ -516,7 +521,11 @@ mod tests {
             let target = RegistryTarget::Remote { url: url.to_owned() };
             RegistryEntry { target, ..package(Vec::new()) }
         };
-        for url in ["https://example.com/mcp", "https://example.com:8443/mcp"] {
+        for url in [
+            "https://example.com/mcp",
+            "https://example.com:8443/mcp",
+            "https://[2001:db8::1]:8443/mcp",
+        ] {
             let remotes = json!([{ "type": "streamable-http", "url": url }]);
             let entry = json_of(&of_url(url));
             assert_eq!((&entry["remotes"], &entry["packages"]), (&remotes, &Value::Null));
@@ -528,6 +537,8 @@ mod tests {
             "https://a.localhost:1/mcp",
             "https://127.0.0.1/mcp",
             "https://[::1]/mcp",
+            "https://[::1]:8443/mcp",
+            "https://[::1",
             "https://{tenant}.example.com/mcp",
             "https://user:password@example.com/mcp",
             "https://user@localhost/mcp",

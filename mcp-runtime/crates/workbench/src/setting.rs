@@ -32,9 +32,9 @@ pub enum SettingKind {
     Flag,
     /// A number.
     Number {
-        /// Smallest value. `None` if the type is a fraction or a signed integer of 64 bits.
+        /// Smallest value. `None` if the type is a fraction.
         least: Option<i64>,
-        /// Largest value. `None` if the type is a fraction or any integer of 64 bits.
+        /// Largest value. `None` if the type is a fraction.
         most: Option<i64>,
     },
     /// Path of a file or of a directory.
@@ -45,8 +45,12 @@ pub enum SettingKind {
     Directory,
 }
 
+/// Largest integer that a JavaScript client keeps exactly.
+const MOST_EXACT: i64 = (1 << 53) - 1;
+
 impl SettingKind {
-    /// Returns the kind of a number with this Rust type. `None` if the type is no number.
+    /// Returns the kind of a number with this Rust type. `None` if the type is no number. For integers of 64 bits, the bounds are those
+    /// of the numbers that clients in JavaScript keep exactly.
     ///
     /// ```
     /// use mcp_runtime_workbench::SettingKind;
@@ -60,11 +64,12 @@ impl SettingKind {
             "u8" => (Some(0), Some(u8::MAX.into())),
             "u16" => (Some(0), Some(u16::MAX.into())),
             "u32" => (Some(0), Some(u32::MAX.into())),
-            "u64" | "usize" => (Some(0), None),
+            "u64" | "usize" => (Some(0), Some(MOST_EXACT)),
             "i8" => (Some(i8::MIN.into()), Some(i8::MAX.into())),
             "i16" => (Some(i16::MIN.into()), Some(i16::MAX.into())),
             "i32" => (Some(i32::MIN.into()), Some(i32::MAX.into())),
-            "i64" | "isize" | "f32" | "f64" => (None, None),
+            "i64" | "isize" => (Some(-MOST_EXACT), Some(MOST_EXACT)),
+            "f32" | "f64" => (None, None),
             _ => return None,
         };
         Some(Self::Number { least, most })
@@ -84,6 +89,17 @@ impl Setting {
         letters
             .next()
             .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    }
+
+    /// Whether the default is an integer that the bounds of the number exclude, so that a client would change its last digits.
+    pub(crate) fn has_inexact_default(&self) -> bool {
+        let SettingKind::Number { least, most } = self.kind else { return false };
+        let default = self.default().and_then(|text| text.parse::<i128>().ok());
+        let is_excluded = |number: i128| {
+            least.is_some_and(|least| number < least.into())
+                || most.is_some_and(|most| number > most.into())
+        };
+        default.is_some_and(is_excluded)
     }
 
     /// Returns the description with the possible values.
