@@ -118,9 +118,7 @@ fn outlasts_terminal() -> bool {
     match fs::read_to_string("/proc/self/status") {
         Ok(status) => ignores_hangups(&status),
         // `nohup` connects no stream to the terminal.
-        Err(_) => {
-            !io::stdin().is_terminal() && !io::stdout().is_terminal() && !io::stderr().is_terminal()
-        }
+        Err(_) => !io::stdin().is_terminal() && !io::stderr().is_terminal(),
     }
 }
 

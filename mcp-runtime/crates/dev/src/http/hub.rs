@@ -63,6 +63,7 @@ struct Tables {
 }
 
 /// Request of a server that no client has answered yet.
+#[derive(PartialEq)]
 struct OpenQuestion {
     server: u64,
     asker: Asker,
@@ -83,6 +84,12 @@ impl Tables {
     fn number(&mut self) -> u64 {
         self.last += 1;
         self.last
+    }
+
+    /// Returns the id of an open question that the client knows.
+    fn number_of(&self, question: &OpenQuestion) -> Option<u64> {
+        let mut open = self.questions.iter();
+        open.find(|(_, open)| *open == question).map(|(number, _)| *number)
     }
 
     fn upstream(&self, number: u64) -> Option<Arc<Upstream>> {
@@ -156,13 +163,13 @@ impl Hub {
         }
     }
 
-    /// Gives a question of a server an id that no other server and no other session uses.
+    /// Gives a question of a server an id that no other server and no other session uses. A question that a resumed stream repeats keeps its id.
     pub(crate) fn ask(&self, server: u64, asker: &Asker, question: &mut Message) {
         let mut tables = self.tables();
-        let number = tables.number();
+        let asked = OpenQuestion { server, asker: asker.clone(), id: question.id() };
+        let number = tables.number_of(&asked).unwrap_or_else(|| tables.number());
         // The last bytes of a server may arrive after its end. Nothing waits for an answer then.
         if tables.upstream(server).is_some() {
-            let asked = OpenQuestion { server, asker: asker.clone(), id: question.id() };
             tables.questions.insert(number, asked);
         }
         question.set(&["id"], json!(number));
@@ -195,10 +202,8 @@ impl Hub {
     /// Removes a question that a server withdraws. Returns the id that the client knows.
     pub(crate) fn withdraw(&self, server: u64, asker: &Asker, id: &Value) -> Option<u64> {
         let mut tables = self.tables();
-        let is_meant = |question: &OpenQuestion| {
-            question.server == server && question.asker == *asker && question.id == *id
-        };
-        let number = *tables.questions.iter().find(|(_, question)| is_meant(question))?.0;
+        let number =
+            tables.number_of(&OpenQuestion { server, asker: asker.clone(), id: id.clone() })?;
         tables.questions.remove(&number);
         Some(number)
     }

@@ -262,6 +262,9 @@ async fn sessions_of_one_server_have_questions_of_their_own() {
     }
     let withdrawn = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
     for (_, events, stream, id) in &mut asked {
+        // A resumed stream repeats the question.
+        events.send(question()).await.unwrap();
+        assert_eq!(stream.next().await.unwrap().id(), *id);
         events.send(event(withdrawn.clone())).await.unwrap();
         let told = stream.next().await.unwrap();
         assert_eq!(told.value(message::CANCELLED_ID), *id);
