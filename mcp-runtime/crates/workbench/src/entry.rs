@@ -119,16 +119,26 @@ impl fmt::Debug for EntryVariable {
 /// Entry in the form of a client.
 pub(crate) struct EntryForm {
     pub(crate) members: Members,
-    /// Keys that an older entry of this name loses. All its other members stay, because the user has added them.
-    pub(crate) outdated: Vec<&'static str>,
+    /// Keys of the other kind of server.
+    other_kind: &'static [&'static str],
+}
+
+impl EntryForm {
+    /// Returns the keys that an older entry of this name loses. All its other members stay, because the user has added them.
+    pub(crate) fn outdated(&self, old_has: impl Fn(&str) -> bool) -> Vec<&'static str> {
+        let is_old = |key: &&str| self.members.iter().all(|(new, _)| new != key);
+        // With a URL, Goose inserts the values of `envs` into headers. Beside `cmd`, they are those of the process.
+        let is_of_user = |key: &&str| *key == "envs" && !old_has("cmd");
+        let other_kind = self.other_kind.iter().copied().filter(|key| !is_of_user(key));
+        TARGET_KEYS.into_iter().filter(is_old).chain(other_kind).collect()
+    }
 }
 
 /// Keys that name the process or the URL. An entry has only those that its client reads.
 const TARGET_KEYS: [&str; 8] =
     ["type", "command", "cmd", "args", "url", "httpUrl", "serverUrl", "uri"];
 
-/// Further keys of a process. Codex refuses its whole file if they stand beside a URL. Goose reads `envs` there too, but the values
-/// in it are those of the process.
+/// Further keys of a process. Codex refuses its whole file if they stand beside a URL.
 const PROCESS_KEYS: [&str; 5] = ["env", "envs", "env_vars", "envFile", "cwd"];
 
 /// Further keys of a URL. Codex refuses its whole file if they stand beside a command.
@@ -150,15 +160,11 @@ const GOOSE_SECONDS: u32 = 300;
 impl ServerEntry {
     /// Returns the entry as the file of the client has it. `None` if the client cannot reach a server in this way.
     pub(crate) fn form(&self, client: ClientApp) -> Option<EntryForm> {
-        let members = self.members(client)?;
-        let of_other_kind = match self.launch {
+        let other_kind = match self.launch {
             Launch::Process { .. } => &URL_KEYS[..],
             Launch::Http { .. } => &PROCESS_KEYS,
         };
-        let is_old = |key: &&str| members.iter().all(|(new, _)| new != key);
-        let targets = TARGET_KEYS.into_iter().filter(is_old);
-        let outdated = targets.chain(of_other_kind.iter().copied()).collect();
-        Some(EntryForm { members, outdated })
+        Some(EntryForm { members: self.members(client)?, other_kind })
     }
 
     /// Returns the members of the entry, in the order in which the documentation of the client shows them. `None` if the client cannot

@@ -13,7 +13,6 @@ pub(crate) fn add(
     name: &str,
     form: EntryForm,
 ) -> Result<String, EditError> {
-    let EntryForm { members, outdated } = form;
     let root = parse(if text.trim().is_empty() { "{\n}\n" } else { text })?;
     let file = root.object_value_or_create().ok_or(EditError::NoList(""))?;
     if let Some(empty) = null(&file, list) {
@@ -21,7 +20,7 @@ pub(crate) fn add(
     }
     let servers = file.object_value_or_create(list).ok_or(EditError::NoList(list))?;
     let Some(old) = servers.object_value(name) else {
-        let entry = members.into_iter().map(|(key, member)| (key.to_owned(), input(member)));
+        let entry = form.members.into_iter().map(|(key, member)| (key.to_owned(), input(member)));
         let entry = CstInputValue::Object(entry.collect());
         match servers.get(name) {
             Some(old) => old.set_value(entry),
@@ -29,10 +28,11 @@ pub(crate) fn add(
         }
         return Ok(root.to_string());
     };
+    let outdated = form.outdated(|key| old.get(key).is_some());
     for old in outdated.into_iter().filter_map(|key| old.get(key)) {
         old.remove();
     }
-    for (key, member) in members {
+    for (key, member) in form.members {
         let member = match (member, old.object_value(key)) {
             (Member::Variables(variables), Some(old)) => {
                 for EntryVariable { name, text, is_placeholder } in variables {

@@ -15,7 +15,6 @@ pub(crate) fn add(
     name: &str,
     form: EntryForm,
 ) -> Result<String, EditError> {
-    let EntryForm { members, outdated } = form;
     let mut file = parse(text)?;
     let is_new = match file.get(list) {
         None => true,
@@ -23,7 +22,7 @@ pub(crate) fn add(
         Some(_) => false,
     };
     if is_new {
-        return Ok(with_entry(text, list, name, members));
+        return Ok(with_entry(text, list, name, form.members));
     }
     let servers = file.get_mut(list).and_then(Item::as_table_like_mut);
     let servers = servers.ok_or(EditError::NoList(list))?;
@@ -33,13 +32,13 @@ pub(crate) fn add(
     let entry = servers.get_mut(name).and_then(Item::as_table_like_mut);
     let entry = entry.ok_or(EditError::NoList(list))?;
     let mut comments = String::new();
-    for key in outdated {
+    for key in form.outdated(|key| entry.contains_key(key)) {
         let above = entry.key(key).and_then(|key| key.leaf_decor().prefix()?.as_str());
         comments += above.filter(|above| above.contains('#')).unwrap_or_default();
         entry.remove(key);
     }
-    let first = members.first().map(|(key, _)| *key);
-    for (key, member) in members {
+    let first = form.members.first().map(|(key, _)| *key);
+    for (key, member) in form.members {
         let old = entry.get_mut(key).and_then(Item::as_table_like_mut);
         let member = match (member, old) {
             (Member::Variables(variables), Some(old)) => {

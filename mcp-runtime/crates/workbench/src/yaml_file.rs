@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, str::FromStr as _};
 
-use yaml_edit::{Document, Mapping};
+use yaml_edit::{Document, Mapping, Scalar};
 
 use crate::entry::{EditError, EntryForm, EntryVariable, Member, Members};
 
@@ -12,8 +12,7 @@ pub(crate) fn add(
     name: &str,
     form: EntryForm,
 ) -> Result<String, EditError> {
-    let EntryForm { members, outdated } = form;
-    let entry = parse(&block(&members))?;
+    let entry = parse(&block(&form.members))?;
     let entry = mapping(&entry, "")?;
     let own = parse(&format!("{}: {{}}\n", quoted(name)))?;
     mapping(&own, "")?.set(name, &entry);
@@ -34,10 +33,10 @@ pub(crate) fn add(
         servers.set(name, &entry);
         return Ok(file.to_string());
     };
-    for key in outdated {
+    for key in form.outdated(|key| old.get(key).is_some()) {
         old.remove(key);
     }
-    for (key, member) in members {
+    for (key, member) in form.members {
         if let (Member::Variables(variables), Some(old), Some(new)) =
             (&member, old.get_mapping(key), entry.get_mapping(key))
         {
@@ -89,7 +88,7 @@ pub(crate) fn value(text: &str, list: &str, name: &str, variable: &str) -> Optio
     let file = parse(text).ok()?;
     let entry = file.as_mapping()?.get_mapping(list)?.get_mapping(name)?;
     let value = entry.get_mapping("envs")?.get(variable)?;
-    value.as_scalar().map(|value| value.as_string())
+    value.as_scalar().map(Scalar::as_string)
 }
 
 /// Whether a text has neither keys nor values, but at most comments and the beginning of a document.

@@ -65,6 +65,10 @@ fn a_server_that_becomes_a_process_leaves_no_header_behind() {
         let text = client.add(&http(), &before).unwrap();
         assert!(text.contains(headers) && !text.contains("http://old"), "{client:?}:\n{text}");
     }
+    // Goose inserts values of `envs` into headers.
+    let before = "extensions:\n  notes:\n    uri: http://old\n    envs: {KEY: \"1\"}\n";
+    let text = ClientApp::Goose.add(&http(), before).unwrap();
+    assert!(text.contains("envs: {KEY: \"1\"}"), "{text}");
     let before =
         "extensions:\n  notes:\n    uri: http://old\n    headers: {a: b}\n    bundled: true\n";
     let text = ClientApp::Goose.add(&process(), before).unwrap();
