@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use super::{
     exit::CommandError,
-    show::{self, elements, member},
+    lists::{elements, member},
+    show,
 };
 use crate::{catalog::Snapshot, model::ListKind};
 

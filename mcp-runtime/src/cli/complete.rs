@@ -5,9 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::{
     command::{CommandWords, apart},
-    completable::{arguments_of, target_of, targets},
     exit::{CommandError, CommandOutput},
-    show::{ServerLists, member},
+    lists::{ServerLists, arguments_of, member},
     trial::as_json,
 };
 use crate::{
@@ -60,7 +59,7 @@ async fn complete(client: &mut TestClient, words: &[String]) -> Result<Completed
     };
     let everything = ServerLists::ask(client).await.map_err(CommandError::failure)?;
     let target = find(&everything, item)?;
-    let arguments = arguments_of(item, &everything, &client.snapshot());
+    let arguments = arguments_of(target, &client.snapshot());
     let names = || arguments.iter().map(|(name, _)| name.as_str());
     let assigned = |word: &String| {
         let (name, value) = word.split_once('=')?;
@@ -99,10 +98,10 @@ fn find<'a>(
     everything: &'a ServerLists,
     target: &str,
 ) -> Result<CompletionTarget<'a>, CommandError> {
-    if let Some(target) = target_of(everything, target) {
+    if let Some(target) = everything.target(target) {
         return Ok(target);
     }
-    Err(CommandError::usage(match nearest(target, targets(everything).map(|(name, _)| name)) {
+    Err(CommandError::usage(match nearest(target, everything.targets().map(|(name, _)| name)) {
         _ if everything.tools.iter().any(|tool| member(tool, "name") == target) => format!(
             "`{target}` is a tool, and the protocol completes only arguments of prompts and variables of templates"
         ),

@@ -9,8 +9,6 @@ mod clients;
 mod command;
 mod commands;
 #[cfg(feature = "workbench")]
-mod completable;
-#[cfg(feature = "workbench")]
 mod complete;
 #[cfg(feature = "workbench")]
 mod completions;
@@ -25,6 +23,7 @@ mod http;
 mod http;
 #[cfg(all(feature = "auth", feature = "workbench"))]
 mod kept;
+mod lists;
 mod manifest;
 mod missing;
 mod option;

@@ -5,7 +5,10 @@ use std::io::Write as _;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 
-use super::show::{self, choices, elements, member};
+use super::{
+    lists::{elements, member},
+    show::{self, choices},
+};
 use crate::transport::stdio::StdioInput;
 
 /// Person at the terminal. Questions are written to stderr. Answers are read from the original stdin of the process.

@@ -10,11 +10,7 @@ use std::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    exit::CommandError,
-    person::Person,
-    screen::say,
-    show::{self, member},
-    status::StatusLine,
+    exit::CommandError, lists::member, person::Person, screen::say, show, status::StatusLine,
 };
 use crate::{
     testing::{RpcError, TestClient, next_round},

@@ -6,63 +6,16 @@ use mcp_runtime_wire::Raw;
 use mcp_runtime_workbench::ListedItem;
 use serde_json::{Map, Value, json};
 
-use super::screen::Screen;
+use super::{
+    lists::{ServerLists, elements, member},
+    screen::Screen,
+};
 use crate::{
     catalog::{Entry, Snapshot},
     model::ListKind,
     server::Identity,
-    testing::{ReadContents, RpcError, TestClient},
+    testing::ReadContents,
 };
-
-/// All lists of a server. A list that the server does not offer is empty.
-#[derive(Default)]
-pub(super) struct ServerLists {
-    pub(super) tools: Vec<Value>,
-    pub(super) resources: Vec<Value>,
-    pub(super) templates: Vec<Value>,
-    pub(super) prompts: Vec<Value>,
-}
-
-impl ServerLists {
-    pub(super) async fn ask(client: &mut TestClient) -> Result<Self, RpcError> {
-        let has = client.request("server/discover", json!({})).await?;
-        let has = &has["capabilities"];
-        let mut everything = Self::default();
-        if has.get("tools").is_some() {
-            everything.tools = client.tools().await?;
-        }
-        if has.get("resources").is_some() {
-            everything.resources = client.resources().await?;
-            everything.templates = client.templates().await?;
-        }
-        if has.get("prompts").is_some() {
-            everything.prompts = client.prompts().await?;
-        }
-        Ok(everything)
-    }
-}
-
-impl ServerLists {
-    /// Returns the lists as a single object, each under its name in the protocol.
-    pub(super) fn json(&self) -> Value {
-        json!({
-            "tools": self.tools,
-            "resources": self.resources,
-            "resourceTemplates": self.templates,
-            "prompts": self.prompts,
-        })
-    }
-}
-
-/// Returns the string member `name` of a JSON object, or an empty string if there is none.
-pub(super) fn member<'a>(value: &'a Value, name: &str) -> &'a str {
-    value[name].as_str().unwrap_or_default()
-}
-
-/// Returns the elements of a JSON array. Other values have no elements.
-pub(super) fn elements(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
 
 /// Returns the text of `list`. The `snapshot` provides what the protocol's lists do not contain, such as the scopes of an item.
 #[cfg(feature = "workbench")]

@@ -5,8 +5,8 @@ use std::io::{IsTerminal as _, Write as _};
 use serde_json::Value;
 
 use super::{
+    lists::member,
     screen::{Screen, StatusText, bar, cut},
-    show::member,
 };
 
 /// Width that fits on almost every terminal, in columns.

@@ -15,8 +15,8 @@ use mcp_runtime_workbench::Suggestion;
 use serde_json::{Map, Value, json};
 
 use super::{
-    completable::{arguments_of, target_of},
-    show::{self, ServerLists, elements, member},
+    lists::{ServerLists, arguments_of, elements, member},
+    show,
 };
 use crate::{
     builder::Builder,
@@ -130,8 +130,11 @@ impl ItemPlace<'_> {
         value: Option<(&str, &str)>,
     ) -> Result<Vec<Suggestion>, RpcError> {
         let lists = ServerLists::ask(client).await?;
-        let snapshot = client.snapshot();
-        let target = self.before.first().copied().unwrap_or_default();
+        let item = self.before.first().copied().unwrap_or_default();
+        let arguments = || {
+            let target = lists.target(item);
+            target.map(|target| arguments_of(target, &client.snapshot())).unwrap_or_default()
+        };
         Ok(match (self.kind, value) {
             (ItemWord::Tool, _) => named(&lists.tools, "name"),
             (ItemWord::Prompt, _) => named(&lists.prompts, "name"),
@@ -146,11 +149,11 @@ impl ItemPlace<'_> {
                 all
             }
             (ItemWord::Argument, _) => {
-                let arguments = arguments_of(target, &lists, &snapshot).into_iter();
+                let arguments = arguments().into_iter();
                 arguments.map(|(name, about)| Suggestion::new(name, &about)).collect()
             }
             (ItemWord::Text | ItemWord::TextArgument, _) => {
-                let mut arguments = arguments_of(target, &lists, &snapshot);
+                let mut arguments = arguments();
                 // `complete ITEM ARGUMENT` already names the argument, so it is not suggested again.
                 arguments.retain(|(name, _)| !self.is_given(name));
                 let open =
@@ -158,7 +161,7 @@ impl ItemPlace<'_> {
                 arguments.into_iter().map(open).collect()
             }
             (ItemWord::ToolArgument, value) => {
-                let tool = lists.tools.iter().find(|tool| member(tool, "name") == target);
+                let tool = lists.tools.iter().find(|tool| member(tool, "name") == item);
                 let schema = tool.map_or(&Value::Null, |tool| &tool["inputSchema"]);
                 match value {
                     None => self.names_of(schema),
@@ -201,7 +204,7 @@ impl ItemPlace<'_> {
         let given: Map<String, Value> =
             given.map(|(name, value)| (name.to_owned(), json!(value))).collect();
         let lists = ServerLists::ask(client).await?;
-        let Some(target) = target_of(&lists, target) else { return Ok(Vec::new()) };
+        let Some(target) = lists.target(target) else { return Ok(Vec::new()) };
         Ok(client.complete_target(target, argument, typed, Value::Object(given)).await?.values)
     }
 }

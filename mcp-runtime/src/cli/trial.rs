@@ -7,6 +7,7 @@ use super::{
     arguments,
     command::{ANSWER, CommandWords, apart},
     exit::{CommandError, CommandOutput},
+    lists::ServerLists,
     questions::QuestionAnswers,
     screen::Screen,
     show,
@@ -75,7 +76,7 @@ async fn listed(
     let (mut client, problem) =
         TestClient::looking(builder).await.map_err(CommandError::failure)?;
     client.wait_without_end();
-    let everything = show::ServerLists::ask(&mut client).await.map_err(CommandError::failure)?;
+    let everything = ServerLists::ask(&mut client).await.map_err(CommandError::failure)?;
     let text = match json {
         true => as_json(&everything.json()),
         false => show::list(&identity, &everything, &client.snapshot(), &screen),
@@ -94,7 +95,7 @@ async fn result_of(
     answers: &mut QuestionAnswers,
 ) -> Result<Value, CommandError> {
     let (target, given) = words.split_first().expect("a command of this file has a target");
-    let everything = show::ServerLists::ask(client).await.map_err(CommandError::failure)?;
+    let everything = ServerLists::ask(client).await.map_err(CommandError::failure)?;
     match trial {
         Trial::Call => {
             let prompts = (&*everything.prompts, "get");

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::finding::{CheckedItem, CheckedServer, Problem};
 use crate::{
     catalog::Entry,
-    cli::show::{elements, member},
+    cli::lists::{elements, member},
 };
 
 /// Maximum length of a description, in characters. OpenAI's API has rejected longer descriptions.

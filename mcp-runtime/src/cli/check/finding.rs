@@ -9,7 +9,7 @@ use crate::{
     catalog::{Entry, Snapshot},
     cli::{
         exit::CommandError,
-        show::{ServerLists, member},
+        lists::{ServerLists, member},
     },
     model::ListKind,
     server::Identity,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::finding::{CheckedItem, CheckedServer, Problem};
-use crate::cli::show::{elements, member};
+use crate::cli::lists::{elements, member};
 
 /// Maximum length of a name that both OpenAI's and Anthropic's APIs accept, in characters.
 const LONGEST: usize = 64;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::finding::{CheckFinding, CheckedItem, Problem, Severity};
 use crate::{
     catalog::ToolEntry,
-    cli::show::elements,
+    cli::lists::elements,
     schema::{
         SchemaProfile, SchemaSide,
         compatible::complaint::{complaints, foreign_keywords},

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::finding::{CheckedServer, Problem};
-use crate::cli::show::member;
+use crate::cli::lists::member;
 
 /// Maximum number of tools that hosts accept in a request, for all servers together.
 const MOST_TOOLS: usize = 128;

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Context, Tool,
     catalog::Item as _,
-    cli::show::ServerLists,
+    cli::lists::ServerLists,
     model::TaskSupport,
     schema::{SchemaProfile, compatible::compatible_result},
     server::Identity,
