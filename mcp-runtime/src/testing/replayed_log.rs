@@ -86,15 +86,23 @@ fn has_log(transcript: &Transcript) -> bool {
 mod tests {
     use serde_json::json;
 
+    use mcp_macros::tool;
+
     use super::*;
-    use crate::testing::replay::replay;
+    use crate::testing::{Revision, replay::replay};
+
+    /// Returns the text.
+    #[tool(crate = crate, group = "replayed log")]
+    fn replayed_echo(text: String) -> String {
+        text
+    }
 
     /// Works with each subscriber, because the tests of a program share one.
     #[tokio::test]
     async fn a_session_is_replayed_without_its_log_messages() {
-        for capabilities in [json!({}), json!({ "logging": {} })] {
+        for capabilities in [json!({ "tools": {} }), json!({ "tools": {}, "logging": {} })] {
             let meta = json!({
-                "io.modelcontextprotocol/protocolVersion": crate::testing::Revision::V2026_07_28.name(),
+                "io.modelcontextprotocol/protocolVersion": Revision::V2026_07_28.name(),
                 "io.modelcontextprotocol/clientCapabilities": {},
             });
             let discovered = json!({
@@ -111,7 +119,7 @@ mod tests {
             let text = lines.map(|line| format!("{line}\n")).concat();
             let transcript = Transcript::parse(&text).unwrap();
             assert!(has_log(&transcript));
-            let server = crate::server!(crate = crate, name = "empty", group = "none");
+            let server = crate::server!(crate = crate, group = "replayed log");
             let differences = replay(server, &transcript, LogComparison::LeftOut).await.unwrap();
             assert_eq!(differences, [""; 0]);
         }
