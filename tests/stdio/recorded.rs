@@ -393,6 +393,39 @@ fn progress_of_parallel_calls_is_matched_by_its_token() {
     assert_replays!(mcp_runtime::server!(group = "reporting"), &file.0);
 }
 
+#[test]
+fn log_messages_of_parallel_calls_may_come_in_another_order() {
+    let file = Recorded::new();
+    let called = |text: &str| {
+        let mut call = call(text, "write_down", json!({ "text": text }));
+        call["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = json!("info");
+        json!({ "client": call })
+    };
+    let logged = |text: &str| {
+        let data = format!("written: {text}");
+        let params = json!({ "level": "info", "logger": "diary", "data": data });
+        json!({ "server": { "jsonrpc": "2.0", "method": "notifications/message", "params": params } })
+    };
+    let answered =
+        |text: &str| json!({ "server": { "jsonrpc": "2.0", "id": text, "result": "<removed>" } });
+    let lines = [
+        called("rain"),
+        called("sun"),
+        logged("sun"),
+        answered("sun"),
+        logged("rain"),
+        answered("rain"),
+    ];
+    fs::write(&file.0, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+    assert_replays!(diary::server(), &file.0);
+    file.edit("written: rain", "written: snow");
+    let failed = std::panic::catch_unwind(|| assert_replays!(diary::server(), &file.0));
+    let failed = failed.unwrap_err();
+    let told = failed.downcast_ref::<String>().expect("a text");
+    let expected = "`params.data` was \"written: snow\", and is \"written: rain\"";
+    assert!(told.ends_with(expected), "{told}");
+}
+
 /// Multiplies two numbers.
 #[tool]
 fn multiply(a: i64, b: i64) -> i64 {
