@@ -16,8 +16,8 @@ const LAYERS: [&[&str]; 17] = [
     &["server"],
     &["protocol"],
     &["transport", "sqlite", "issuer", "contract"],
-    &["builder"],
-    &["testing", "observe"],
+    &["builder", "observe"],
+    &["testing"],
     &["cli", "bench", "guide"],
 ];
 

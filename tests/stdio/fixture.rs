@@ -12,6 +12,8 @@ use std::{
 use mcp_runtime::prelude::*;
 use support::clock::Stopwatch;
 
+mod diary;
+
 /// Returns the text.
 #[tool]
 fn echo(text: String) -> String {
@@ -545,6 +547,9 @@ fn main() -> ExitCode {
 }
 
 fn run() -> mcp_runtime::Exit {
+    if std::env::var_os("FIXTURE_DIARY").is_some() {
+        return diary::server().run();
+    }
     if std::env::var_os("FIXTURE_LAZY").is_some() {
         return lazy::run();
     }

@@ -11,6 +11,7 @@ mod command_line;
 mod completions;
 mod configuration;
 mod database;
+mod diary;
 mod ending;
 mod flow;
 mod framing;

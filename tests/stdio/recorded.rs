@@ -12,7 +12,12 @@ use std::{
 use mcp_runtime::{prelude::*, testing::assert_replays};
 use serde_json::{Value, json};
 
-use crate::server::{Server, call, fixture, prepared, request, text_of};
+use support::clock::eventually_blocking;
+
+use crate::{
+    diary,
+    server::{Server, call, fixture, prepared, request, text_of},
+};
 
 /// File of a recorded session, which is removed at the end of the test.
 struct Recorded(PathBuf);
@@ -44,7 +49,11 @@ impl Recorded {
 
     /// Records a session of the fixture.
     fn record(&self, session: impl FnOnce(&mut Server)) {
-        let mut server = self.server(fixture());
+        self.record_as(fixture(), session);
+    }
+
+    fn record_as(&self, command: Command, session: impl FnOnce(&mut Server)) {
+        let mut server = self.server(command);
         session(&mut server);
         let ended = server.finish();
         assert!(ended.status.success(), "{}", ended.stderr);
@@ -122,9 +131,9 @@ fn missing_and_additional_messages_are_differences() {
     assert!(told.contains(": the response to \"a\" is missing\n"), "{told}");
 }
 
-/// The ids of requests of the server, states and ids of tasks are others in each session.
+/// The ids of requests of the server and states are others in each session.
 #[test]
-fn questions_and_tasks_are_replayed() {
+fn questions_are_replayed() {
     let table = json!({ "name": "Ada", "persons": 2, "size": "large" });
     let legacy = Recorded::new();
     legacy.record(|server| {
@@ -155,6 +164,90 @@ fn questions_and_tasks_are_replayed() {
         assert_eq!(text_of(&server.response(2)), "Ada 2 large true None");
     });
     modern.replay(0);
+}
+
+/// The replay sends all requests at once, and the task takes its time.
+#[test]
+fn a_task_is_replayed_until_it_has_the_recorded_status() {
+    let file = Recorded::new();
+    file.record(|server| {
+        let with_tasks = |mut request: Value| {
+            request["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+                json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+            request
+        };
+        server.send(&with_tasks(call(0, "wait_task", json!({ "ms": 500 }))));
+        let task = server.response(0)["result"]["taskId"].clone();
+        let mut id = 0;
+        let mut status = || {
+            id += 1;
+            server.send(&with_tasks(request(id, "tasks/get", json!({ "taskId": task }))));
+            server.response(id)["result"].clone()
+        };
+        assert_eq!(status()["status"], "working");
+        let result = eventually_blocking("the task is completed", || {
+            Some(status()).filter(|result| result["status"] == "completed")
+        });
+        assert_eq!(result["result"]["content"][0]["text"], "waited 500 ms");
+    });
+    file.replay(0);
+    file.edit("waited 500 ms", "waited 600 ms");
+    let told = file.replay(1);
+    assert!(told.contains("was \"waited 600 ms\", and is \"waited 500 ms\""), "{told}");
+    file.edit("waited 600 ms", "waited 500 ms");
+    file.edit("\"completed\"", "\"failed\"");
+    let told = file.replay(1);
+    assert!(told.contains("`result.status` was \"failed\", and is \"completed\""), "{told}");
+}
+
+/// The server ends its streams when the client closes stdin.
+#[test]
+fn the_end_of_an_open_stream_is_replayed() {
+    let file = Recorded::new();
+    file.record(|server| {
+        let filter = json!({ "notifications": { "resourceSubscriptions": ["notes://today"] } });
+        server.send(&request("stream", "subscriptions/listen", filter));
+        let first = server.message().expect("a message");
+        assert_eq!(first["method"], "notifications/subscriptions/acknowledged", "{first}");
+        server.send(&call("a", "wait", json!({ "ms": 1 })));
+    });
+    assert!(file.text().contains("notifications/cancelled"), "{}", file.text());
+    file.replay(0);
+    let result =
+        file.text().lines().rfind(|line| line.contains("\"id\":\"stream\"")).map(str::to_owned);
+    let result = result.expect("the result of the stream");
+    file.edit(&result, "");
+    let told = file.replay(1);
+    assert!(told.contains("not in the recording: the response to \"stream\""), "{told}");
+    // A recorder that was killed has recorded none of them.
+    let text = file.text();
+    let cancelled = text.lines().find(|line| line.contains("notifications/cancelled"));
+    file.edit(cancelled.expect("a cancellation"), "");
+    file.replay(0);
+}
+
+/// Clients for .NET write the mark at the start of their stream.
+#[test]
+fn a_byte_order_mark_is_not_recorded() {
+    let file = Recorded::new();
+    file.record(|server| {
+        let call = call(1, "echo", json!({ "text": "one", "password": "hunter22" }));
+        server.write(format!("\u{feff}{call}\n").as_bytes());
+        server.response(1);
+    });
+    let text = file.text();
+    assert!(!text.contains('\u{feff}') && !text.contains("hunter22"), "{text}");
+    file.replay(0);
+}
+
+#[test]
+fn a_line_that_is_not_unicode_is_replayed_as_such() {
+    let file = Recorded::new();
+    file.record(|server| {
+        server.write(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\",\"a\":\"\xff\"}\n");
+        assert_eq!(server.message().expect("an error")["error"]["code"], -32700);
+    });
+    file.replay(0);
 }
 
 #[test]
@@ -210,6 +303,11 @@ fn record_and_replay_explain_wrong_words() {
     for (arguments, status, part) in [
         (&["record"][..], 2, "`record` needs `FILE`: `record FILE [-- ARGUMENTS]`"),
         (&["record", "a", "b"], 2, "but got `b`: `record FILE [-- ARGUMENTS]`"),
+        (
+            &["record", "."],
+            1,
+            "error: . is a directory: name a file, as in `record ./session.jsonl`",
+        ),
         (&["record", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
         (&["replay", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
         (&["replay", path], 1, "the file has no message of a client"),
@@ -245,6 +343,87 @@ fn a_recorded_session_is_a_test() {
     let failed = std::panic::catch_unwind(|| assert_replays!(server(), &file.0)).unwrap_err();
     let told = failed.downcast_ref::<String>().expect("a text");
     assert!(told.ends_with("`result.content[0].text` was \"6\", and is \"5\""), "{told}");
+}
+
+#[test]
+fn a_file_of_record_is_a_test() {
+    let file = Recorded::new();
+    let mut command = fixture();
+    command.env("FIXTURE_DIARY", "1");
+    file.record_as(command, |server| {
+        initialize(json!({})).iter().for_each(|message| server.send(message));
+        assert_eq!(server.response(0)["result"]["capabilities"]["logging"], json!({}));
+        let legacy = |id: u64, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        server.send(&legacy(1, "logging/setLevel", json!({ "level": "info" })));
+        server.response(1);
+        let call = json!({ "name": "write_down", "arguments": { "text": "rain" } });
+        server.send(&legacy(2, "tools/call", call));
+        assert_eq!(text_of(&server.response(2)), "rain");
+        server.send(&request(3, "server/discover", json!({})));
+        server.response(3);
+    });
+    assert!(file.text().contains("written: rain"), "{}", file.text());
+    assert_replays!(diary::server(), &file.0);
+}
+
+/// Reports the name as its progress.
+#[tool(group = "reporting")]
+async fn report(name: String, progress: Progress) -> String {
+    progress.say(1, &name);
+    name
+}
+
+#[test]
+fn progress_of_parallel_calls_is_matched_by_its_token() {
+    let file = Recorded::new();
+    let called = |name: &str| {
+        let mut call = call(name, "report", json!({ "name": name }));
+        call["params"]["_meta"]["progressToken"] = json!(name);
+        json!({ "client": call })
+    };
+    let progress = |name: &str| {
+        let params = json!({ "progressToken": name, "progress": 1, "message": name });
+        json!({ "server": { "jsonrpc": "2.0", "method": "notifications/progress", "params": params } })
+    };
+    let answered =
+        |name: &str| json!({ "server": { "jsonrpc": "2.0", "id": name, "result": "<removed>" } });
+    let lines =
+        [called("a"), called("b"), progress("b"), answered("b"), progress("a"), answered("a")];
+    fs::write(&file.0, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+    assert_replays!(mcp_runtime::server!(group = "reporting"), &file.0);
+}
+
+#[test]
+fn log_messages_of_parallel_calls_may_come_in_another_order() {
+    let file = Recorded::new();
+    let called = |text: &str| {
+        let mut call = call(text, "write_down", json!({ "text": text }));
+        call["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = json!("info");
+        json!({ "client": call })
+    };
+    let logged = |text: &str| {
+        let data = format!("written: {text}");
+        let params = json!({ "level": "info", "logger": "diary", "data": data });
+        json!({ "server": { "jsonrpc": "2.0", "method": "notifications/message", "params": params } })
+    };
+    let answered =
+        |text: &str| json!({ "server": { "jsonrpc": "2.0", "id": text, "result": "<removed>" } });
+    let lines = [
+        called("rain"),
+        called("sun"),
+        logged("sun"),
+        answered("sun"),
+        logged("rain"),
+        answered("rain"),
+    ];
+    fs::write(&file.0, lines.map(|line| format!("{line}\n")).concat()).unwrap();
+    assert_replays!(diary::server(), &file.0);
+    file.edit("written: rain", "written: snow");
+    let failed = std::panic::catch_unwind(|| assert_replays!(diary::server(), &file.0));
+    let failed = failed.unwrap_err();
+    let told = failed.downcast_ref::<String>().expect("a text");
+    let expected = "`params.data` was \"written: snow\", and is \"written: rain\"";
+    assert!(told.ends_with(expected), "{told}");
 }
 
 /// Multiplies two numbers.

@@ -4,6 +4,7 @@ use std::{
     env,
     fs::{File, OpenOptions},
     io::{self, BufRead as _, BufReader, Read, Write},
+    mem,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError},
@@ -20,7 +21,10 @@ use super::{
     settings::{EntryOptions, EntryVariable, misplaced},
     trial::as_json,
 };
-use crate::{builder::Builder, testing::replay};
+use crate::{
+    builder::Builder,
+    testing::{replay, replayed_log::LogComparison},
+};
 
 /// Serves a client over stdio by a process of its own, and writes both sides of the session to a file.
 pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
@@ -51,12 +55,21 @@ pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), Comman
     }
 }
 
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Number of sessions that may be recorded under the same name.
 const MOST_FILES: u32 = 999;
 
 /// Creates a file that only its owner can read, because a session may contain private data. A client may start its server many times. So an
 /// existing file is kept, and the new file gets a number behind its name. Returns the path of the new file too.
 fn create(path: &str) -> Result<(File, PathBuf), CommandError> {
+    if Path::new(path).is_dir() {
+        let example = Path::new(path).join("session.jsonl");
+        return Err(CommandError::failure(format_args!(
+            "{path} is a directory: name a file, as in `record {}`",
+            example.display()
+        )));
+    }
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -143,8 +156,13 @@ impl Recording {
     fn pass(&self, sender: Sender, from: impl Read, mut to: impl Write) {
         let mut from = BufReader::new(from);
         let mut line = Vec::new();
+        let mut is_first = true;
         while let Ok(1..) = from.read_until(b'\n', &mut line) {
-            let message = line.trim_ascii_end();
+            let mut message = line.trim_ascii_end();
+            if mem::take(&mut is_first) {
+                // The server skips the mark only here, where RFC 8259 permits it. A replay sends lines of any place.
+                message = message.strip_prefix(BYTE_ORDER_MARK).unwrap_or(message);
+            }
             if !message.is_empty() {
                 self.write(&recorded(sender, message, &self.redaction));
             }
@@ -164,7 +182,9 @@ pub(super) fn replay(builder: Builder, given: CommandWords) -> Result<(), Comman
 async fn replayed(builder: Builder, given: CommandWords) -> Result<CommandOutput, CommandError> {
     let path = given.words.first().map(String::as_str).unwrap_or_default();
     let transcript = replay::read(Path::new(path)).map_err(CommandError::failure)?;
-    let differences = replay::replay(builder, &transcript).await.map_err(CommandError::failure)?;
+    let differences = replay::replay(builder, &transcript, LogComparison::Full)
+        .await
+        .map_err(CommandError::failure)?;
     let aside = removed(&transcript);
     let count = transcript.lines.len();
     let text = |text: String| match given.json {

@@ -206,6 +206,25 @@ impl Visit for Fields {
 /// too. If the program has already set a global subscriber, this function does nothing.
 #[cfg(feature = "stdio")]
 pub(crate) fn install() {
+    #[cfg(not(feature = "workbench"))]
+    let writer = std::io::stderr;
+    // The last line of the terminal may show the progress of a call. This writer puts log lines above it.
+    #[cfg(feature = "workbench")]
+    let writer = || mcp_runtime_workbench::LogStderr;
+    install_with(writer);
+}
+
+/// Installs the same subscriber in a test. The test harness shows what it writes, if the test fails.
+#[cfg(feature = "workbench")]
+pub(crate) fn install_in_test() {
+    install_with(tracing_subscriber::fmt::TestWriter::new());
+}
+
+#[cfg(feature = "stdio")]
+fn install_with<W>(writer: W)
+where
+    W: for<'a> tracing_subscriber::fmt::MakeWriter<'a> + Send + Sync + 'static,
+{
     use std::io::Write as _;
 
     use tracing_subscriber::{Registry, fmt::layer, layer::SubscriberExt as _, registry};
@@ -219,13 +238,8 @@ pub(crate) fn install() {
     let on_stderr = Filter::<Registry>::max_level_hint(&filter).unwrap_or(LevelFilter::TRACE);
     let subscriber = super::lazy_subscriber::LazySubscriber::new(
         || {
-            #[cfg(not(feature = "workbench"))]
-            let writer = std::io::stderr;
-            // The last line of the terminal may show the progress of a call. This writer puts log lines above it.
-            #[cfg(feature = "workbench")]
-            let writer = || mcp_runtime_workbench::LogStderr;
-            let stderr = layer().with_writer(writer).with_filter(filter);
-            registry().with(stderr).with(client_log())
+            let lines = layer().with_writer(writer).with_filter(filter);
+            registry().with(lines).with(client_log())
         },
         move || on_stderr.max(wanted()),
     );

@@ -10,5 +10,7 @@ mod log_filter;
 
 #[cfg(all(feature = "client-log", feature = "stdio"))]
 pub(crate) use client_log::install;
+#[cfg(all(feature = "client-log", feature = "workbench"))]
+pub(crate) use client_log::install_in_test;
 #[cfg(feature = "client-log")]
 pub use client_log::{ClientLog, client_log};

@@ -653,6 +653,12 @@ impl TestClient {
         self.memory.peer().in_flight()
     }
 
+    /// Ends all open streams of the client, as the server does when a client closes its side of stdio.
+    #[cfg(feature = "workbench")]
+    pub(crate) fn end_streams(&self) {
+        self.memory.peer().close();
+    }
+
     /// Stops the server and runs its `on_shutdown`.
     ///
     /// Returns the lines that the client has not received yet. These include the last messages of open streams.

@@ -56,6 +56,8 @@ mod operations;
 #[allow(missing_docs, reason = "public only for generated code")]
 #[macro_use]
 pub(crate) mod replay;
+#[cfg(feature = "workbench")]
+pub(crate) mod replayed_log;
 mod results;
 #[cfg(feature = "store-suite")]
 #[doc(hidden)]

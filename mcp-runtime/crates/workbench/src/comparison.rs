@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Map, Value};
 
-use crate::redaction::{REMOVED, inner_json};
+use crate::redaction::{REMOVED, TextPart, parts};
 
 /// Members of the protocol whose values the server chooses anew in each session.
 const CHOSEN: [&str; 6] =
@@ -86,8 +86,8 @@ impl Comparison {
     }
 
     /// Compares a message of the server with the recorded one. Values that each server chooses itself are no differences, nor is the version
-    /// of the server. A recorded text or name with [`REMOVED`] in it stands for all texts that have something in this place. If both texts are
-    /// JSON, their values are compared, because the removal has written the text anew.
+    /// of the server. A recorded text or name with [`REMOVED`] in it stands for all texts that have something in this place. JSON in
+    /// both texts is compared as JSON, because the removal has written it anew.
     pub fn compare(&mut self, was: &Value, is: &Value) -> Vec<Difference> {
         let mut differences = Vec::new();
         self.compare_at("", (was, is), true, &mut differences);
@@ -155,15 +155,13 @@ impl Comparison {
             }
             (Value::String(was), _) if was == REMOVED => {}
             (Value::String(was), Value::String(is)) if was.contains(REMOVED) => {
-                match (inner_json(was), inner_json(is)) {
-                    (Some(was), Some(is)) => {
+                if let Some(pairs) = pairs_of_json(was, is) {
+                    for (was, is) in pairs {
                         self.compare_at(path, (&was, &is), false, differences);
                     }
-                    _ if fits(was, is) => {}
-                    _ => {
-                        let (was, is) = (was.clone().into(), is.clone().into());
-                        differences.push(difference(Some(&was), Some(&is), path.to_owned()));
-                    }
+                } else if !fits(was, is) {
+                    let (was, is) = (was.clone().into(), is.clone().into());
+                    differences.push(difference(Some(&was), Some(&is), path.to_owned()));
                 }
             }
             (Value::String(was), Value::String(is)) if self.chosen.get(was) == Some(is) => {}
@@ -171,6 +169,23 @@ impl Comparison {
             _ => differences.push(difference(Some(was), Some(is), path.to_owned())),
         }
     }
+}
+
+/// Returns the pairs of JSON values in two texts, if the texts between them match.
+fn pairs_of_json(was: &str, is: &str) -> Option<Vec<(Value, Value)>> {
+    let (was, is) = (parts(was), parts(is));
+    if was.len() != is.len() {
+        return None;
+    }
+    let mut pairs = Vec::new();
+    for pair in was.into_iter().zip(is) {
+        match pair {
+            (TextPart::Json(_, was), TextPart::Json(_, is)) => pairs.push((was, is)),
+            (TextPart::Plain(was), TextPart::Plain(is)) if fits(was, is) => {}
+            _ => return None,
+        }
+    }
+    Some(pairs)
 }
 
 /// Returns the member of `is` that belongs to the recorded member `name`. A part of its name may have been removed.
@@ -272,6 +287,20 @@ mod tests {
             ["`result.content[0].text.z` is new: \"\""]
         );
         assert_eq!(told("no JSON").len(), 1);
+    }
+
+    #[test]
+    fn json_with_removed_values_within_a_text_is_compared_as_json() {
+        let told = |was: &str, is: &str| told(&json!([was]), &json!([is]));
+        let removed = "ok: {\"a\":1,\"password\":\"<removed>\"}\nby <removed>";
+        assert_eq!(told(removed, "ok: { \"password\": 5, \"a\": 1 }\nby Ada"), [""; 0]);
+        assert_eq!(
+            told(removed, "ok: { \"password\": 5, \"a\": 2 }\nby Ada"),
+            ["`[0].a` was 1, and is 2"]
+        );
+        assert_eq!(told(removed, "no: { \"password\": 5, \"a\": 1 }\nby Ada").len(), 1);
+        // The removed part contained JSON.
+        assert_eq!(told("by <removed>", "by {\"a\":1}"), [""; 0]);
     }
 
     #[test]

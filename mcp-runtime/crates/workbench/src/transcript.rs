@@ -29,7 +29,7 @@ impl Sender {
 /// | line | meaning |
 /// |---|---|
 /// | `{"client": {…}}` | the client has sent this message |
-/// | `{"client": "…"}` | the client has sent this line, which is no JSON object or array |
+/// | `{"client": "…"}` | the client has sent this line, which is no JSON object or array; U+FFFD stands for bytes that are not UTF-8 |
 /// | `{"server": {…}}` | the server has sent this message |
 /// | `{"#": "…"}` | a comment |
 ///
