@@ -571,14 +571,14 @@ pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `T` is a type that implements `FromStr`, such as `String`, `PathBuf`, a number or `SocketAddr`, or an enum with `#[data]` whose variants
 /// have no fields. The values of such an enum are the names of its variants, as clients know them, and `help` lists them. An empty variable
-/// counts as absent, and an empty path in an option is an error. A value that begins with `--` follows `=`, as in `--title=--draft`. The doc
-/// comment of a field is its description in `help`.
+/// counts as absent, and an empty path in an option is an error. Write a value that begins with `--`, and the values `-h` and
+/// `-V`, after `=`, as in `--title=--draft`. The doc comment of a field is its description in `help`.
 ///
 /// # Keys
 ///
 /// | key, by example | effect | type | default |
 /// |---|---|---|---|
-/// | `env = "FILES"` | start of the names of the variables | string literal | name of the server, in upper case, after `_` if it begins with a digit |
+/// | `env = "FILES"` | start of the names of the variables; gets a `_` in front of a digit | string literal | name of the server, in upper case |
 /// | `crate = path` | path of `mcp_runtime`, if another crate re-exports it | path | `::mcp_runtime` |
 ///
 /// # Keys of a field
@@ -591,8 +591,8 @@ pub fn form(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// | `name = "folder"` | name of the option, and end of the name of the variable | string literal: lower-case letters, digits and `-` | name of the field |
 /// | `env = "SERVICE_KEY"` | name of the variable | string literal: letters, digits and `_` | prefix and option, in upper case |
 ///
-/// Pass secrets in variables. Other users of the machine may be able to see the arguments of a process. A secret in a list cannot contain a comma
-/// where the commands `config`, `install`, `dev` and `record` pass it on, because they pass it on in a variable.
+/// Pass secrets in variables. Other users of the machine may be able to see the arguments of a process. The commands `config`, `install`, `dev`
+/// and `record` reject a comma in a secret of a list, because they pass the list on in a variable.
 ///
 /// `#[derive(Debug)]` below `#[config]` shows `<secret>` in place of a secret. Above `#[config]` the compiler derives it from the
 /// plain struct, and its output contains the secret.

@@ -209,7 +209,7 @@ fn wrong_options_are_explained() {
             "`call` has no option `--retires`; did you mean `--retries`? It goes before the command",
         ),
         (&["complete", "values", "-5"], "a word that begins with `-` follows `--`"),
-        (&["--root", "--verbose"], "a value that begins with `--` follows `=`"),
+        (&["--root", "--verbose"], "a value that looks like an option follows `=`"),
         (&["--root", "-h"], "`--root` needs a value"),
         (&["--root", "", "list"], "`--root` needs a value"),
         (&["--root=", "list"], "`--root` needs a value"),

@@ -252,7 +252,7 @@ fn bundle_names_missing_parts_with_their_fix() {
 }
 
 /// Note about a setting of the fixture.
-const RELATIVE: &str = "note: the default of `--cache` is a relative path, which means another file in each client: users are asked for this path";
+const RELATIVE: &str = "note: the default of `--cache` is a relative path, which means another file in each client, so clients ask for this path";
 
 #[test]
 fn bundle_notes_what_clients_will_not_see() {
@@ -265,7 +265,7 @@ fn bundle_notes_what_clients_will_not_see() {
     assert_eq!(stderr.contains("this is a debug build"), cfg!(debug_assertions), "{stderr}");
     assert!(
         stderr.contains(
-            "depend on more than required texts in arguments: count, greet, overview, shout, translate"
+            "do more than insert required texts: count, greet, overview, shout, translate"
         ),
         "{stderr}"
     );

@@ -14,7 +14,7 @@ use crate::{
 /// Partition of a store that is not shared, in which the authorization server keeps clients and logins.
 pub const LOGIN_PARTITION: &str = "authorization";
 
-/// Name of the key in this partition that seals the tokens of a provider. Only the store of a server under the command `dev` has such a key.
+/// Name of the record in [`LOGIN_PARTITION`] with the key that seals the tokens of a provider. It exists only under the command `dev`.
 pub const SEAL_KEY: &str = "seal-key";
 
 /// HTTP pages of an authorization server in the same process. Their paths are beside the path of the MCP endpoint. The transport passes

@@ -134,7 +134,7 @@ fn tool(entry: &Entry) -> BundledTool {
     }
 }
 
-/// Returns the prompts whose text depends on their arguments alone. Their texts have a placeholder for each argument.
+/// Returns the prompts whose text only inserts their arguments. Their texts have a placeholder for each argument.
 async fn prompts(client: &mut TestClient, snapshot: &Snapshot) -> Vec<BundledPrompt> {
     let mut found = Vec::new();
     for entry in snapshot.list(ListKind::Prompts) {
@@ -167,8 +167,8 @@ fn depends_on_arguments_alone(entry: &Entry) -> bool {
     are_required && !takes_more && !entry.needs_meta && !entry.can_ask
 }
 
-/// Returns the text of a prompt with a placeholder for each argument. `None` if the text does not contain each argument as it was given, or
-/// contains more than the arguments.
+/// Returns the text of a prompt with a placeholder for each argument. `None` if the function changes an argument, leaves it out, or makes
+/// another text for other arguments.
 async fn text_with_placeholders(
     client: &mut TestClient,
     entry: &Entry,
@@ -275,7 +275,7 @@ fn notes(bundle: &Bundle, snapshot: &Snapshot, icons: usize) -> String {
         prompts.iter().map(|prompt| &*prompt.name).filter(|name| !is_listed(name)).collect();
     if !others.is_empty() {
         notes += &format!(
-            "note: clients learn of these prompts when the server runs, because their texts depend on more than required texts in arguments: {}\n",
+            "note: clients learn of these prompts when the server runs, because their texts do more than insert required texts: {}\n",
             others.join(", ")
         );
     }

@@ -202,7 +202,7 @@ impl ClientWords {
         Ok(ServerEntry { name: self.name(builder), launch })
     }
 
-    /// Returns how the client starts `dev` with cargo. `options` and `env` are those of the server.
+    /// Returns the cargo command with which the client starts `dev`. `options` and `env` are those of the server.
     fn dev(&self, options: Vec<String>, mut env: Vec<Variable>) -> Result<Launch, CommandError> {
         let command = format!("{} {} --dev", self.command, self.client.name());
         let mut words = dev::project(self.features.clone(), &command)?.run_arguments();
@@ -278,7 +278,7 @@ fn cargo() -> PathBuf {
 }
 
 /// Returns the variables with which cargo builds the same program in the folder of a client. `cargo run` of rustup sets the toolchain, which
-/// otherwise depends on the current folder. A path is relative to the current folder.
+/// otherwise depends on the current folder. The target folder becomes absolute, because the client has another current folder.
 fn build_variables() -> Result<Vec<Variable>, CommandError> {
     let target = variable("CARGO_TARGET_DIR").map(std::path::absolute).transpose();
     let target = target.map_err(CommandError::failure)?;
@@ -321,8 +321,7 @@ fn placeholder(variable: &str) -> String {
     format!("<{variable}>")
 }
 
-/// Prints notes about the way in which the client reads the entry, and about variables whose values are not in `new`, the new text of a
-/// file.
+/// Prints notes about how the client reads the entry, and about variables whose values are missing in `new`, the new text of a file.
 fn note_peculiarities(words: &ClientWords, entry: &ServerEntry, new: &str) {
     let client = words.client;
     for note in entry.notes(client, new) {

@@ -318,7 +318,7 @@ mod tests {
             ("a --target", "`--target` needs a value, as in `--target TARGET`"),
             (
                 "a --target --fast",
-                "`--target` needs a value, as in `--target TARGET`; a value that begins with `--` follows `=`",
+                "`--target` needs a value, as in `--target TARGET`; a value that looks like an option follows `=`",
             ),
             ("a --target b --target=c", "`--target` is given twice"),
         ] {
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// Options of an author, which all stand before a command.
+    /// Options of a server that declares every name, so all of them are misplaced after a command.
     struct AnyName;
 
     impl OwnOptions for AnyName {

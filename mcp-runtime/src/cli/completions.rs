@@ -175,7 +175,7 @@ impl<'a> Place<'a> {
             let value = match of_http.or_else(|| own.needs_value(option)) {
                 Some(true) if value.is_none() => match words.as_slice().first() {
                     None => return own.place_of_value(option, String::new()),
-                    // The next option. The parser will report that the value is missing.
+                    // The next word is an option, so the parser will report a missing value.
                     Some(next) if is_option(next) => continue,
                     Some(value) => {
                         words.next();

@@ -46,7 +46,7 @@ impl KeptStore {
         Self { memory: MemoryStore::new(), file }
     }
 
-    /// Reads the changes of the servers before this one. The key, with which they have sealed parts of the logins, is never written.
+    /// Reads the changes of earlier servers from the file. The key that seals parts of the logins is only in memory, never in the file.
     async fn load(&self) -> Result<(), StoreError> {
         let failed = |error| StoreError::failed(format_args!("the logins cannot be read: {error}"));
         let now = now();

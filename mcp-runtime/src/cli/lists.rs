@@ -43,7 +43,7 @@ impl ServerLists {
         })
     }
 
-    /// Returns the names by which a person names prompts and templates. A template has two: its URI template and its name.
+    /// Returns prompts and templates with the names that a user may type. A template has two: its name and its URI template.
     #[cfg(feature = "workbench")]
     pub(super) fn targets(&self) -> impl Iterator<Item = (&str, CompletionTarget<'_>)> {
         let templates = self.templates.iter().flat_map(|template| {

@@ -77,12 +77,12 @@ fn taken(plan: &DeclaredConfig) -> impl Iterator<Item = ConfigFieldView> {
     plan.fields().into_iter().filter(ConfigFieldView::is_taken)
 }
 
-/// Returns a note for each default that users do not get.
+/// Returns a note for each default that is a relative path. Clients ask for such a path instead.
 pub(super) fn notes_about_defaults(plan: &DeclaredConfig) -> String {
     let relative = taken(plan).filter(ConfigFieldView::has_relative_default);
     let notes = relative.map(|view| {
         format!(
-            "note: the default of `--{}` is a relative path, which means another file in each client: users are asked for this path\n",
+            "note: the default of `--{}` is a relative path, which means another file in each client, so clients ask for this path\n",
             view.field.option
         )
     });

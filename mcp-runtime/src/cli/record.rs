@@ -29,7 +29,7 @@ use crate::{
 /// Serves a client over stdio by a process of its own, and writes both sides of the session to a file.
 pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
     let path = given.words.first().cloned().unwrap_or_default();
-    // Only the values before the command are known, so only they can be removed from the recording.
+    // `record` knows only values before the command, so it could not remove a secret behind `--` from the recording.
     let own = builder.declared_config().options();
     if let Some(problem) = misplaced(&*own, &given.rest, "record") {
         return Err(CommandError::usage(problem));

@@ -97,7 +97,7 @@ fn entry(builder: Builder, mut options: OptionValues) -> Result<CommandOutput, C
     let dropped = identity.icons.len() - entry.icons.len();
     if dropped > 0 {
         notes += &format!(
-            "note: the entry leaves {dropped} icons out: the registry takes PNG, JPEG, SVG and WebP at `https://` URLs, with sizes such as `48x48`\n"
+            "note: the entry leaves out {dropped} of the icons: the registry takes PNG, JPEG, SVG and WebP at `https://` URLs, with sizes such as `48x48`\n"
         );
     }
     let text = entry.text().map_err(|problems| {

@@ -8,8 +8,8 @@ use crate::{
     config::{ConfigFieldView, OwnOptions, is_chosen, is_option},
 };
 
-/// Values that an entry in the configuration of a client passes to the server: those that were given to this process, and places for those
-/// that are missing.
+/// Values that an entry in the configuration of a client passes to the server: those that were given to this process, and placeholders
+/// for those that are missing.
 pub(super) struct EntryOptions {
     pub(super) args: Vec<String>,
     pub(super) variables: Vec<EntryVariable>,
@@ -46,7 +46,7 @@ impl EntryOptions {
                     continue;
                 }
                 Some(texts) => {
-                    // The variable would be read as several values.
+                    // The server would read the variable as several values.
                     if view.is_list() && texts.iter().any(|text| text.contains(',')) {
                         return Err(CommandError::usage(format!(
                             "a value of `--{}` has a comma, which the variable `{}` cannot contain: a secret is passed on as a variable",
@@ -82,15 +82,15 @@ impl EntryOptions {
     }
 }
 
-/// Returns the problem with an option of the author among the words after `--`, which another server gets. Those before the command are passed
-/// on in a form that hides secrets. Further words after a second `--` belong to the author's program, unless `record` passes them on.
+/// Returns the problem with an option of the author among the words after `--`. These words go unchanged to the command line of another server,
+/// where secrets would be visible. Words after a second `--` belong to the author's program, unless the words begin with `record`.
 pub(super) fn misplaced(own: &dyn OwnOptions, words: &[String], command: &str) -> Option<String> {
     let is_record = words.first().is_some_and(|word| word == "record");
     let of_server = words.split(|word| word == "--").take(if is_record { 2 } else { 1 });
     of_server.flatten().find_map(|word| own.misplaced(word.split('=').next()?, command))
 }
 
-/// Returns the value of a variable. Text that is not Unicode was reported before.
+/// Returns the value of a variable. `None` if the variable is empty or contains a placeholder. Text that is not Unicode was reported before.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|text| is_chosen(text, name))
 }
@@ -103,7 +103,7 @@ impl ConfigFieldView {
             (true, "true") => vec![format!("--{option}")],
             (true, _) => vec![format!("--{option}={text}")],
             (false, _) => match self.absolute(text) {
-                // As a word of its own, the server would read it as an option.
+                // The server would read a separate word with this text as an option.
                 value if is_option(&value) => vec![format!("--{option}={value}")],
                 value => vec![format!("--{option}"), value],
             },

@@ -76,7 +76,7 @@ pub(crate) fn value_of_option(parser: &mut Parser, usage: &str) -> Result<OsStri
     match words.next_if(|word| !is_option(&word.to_string_lossy())) {
         Some(value) => Ok(value),
         None if words.peek().is_some_and(|word| word != "--") => {
-            Err(needs_value("; a value that begins with `--` follows `=`"))
+            Err(needs_value("; a value that looks like an option follows `=`"))
         }
         None => Err(needs_value("")),
     }
@@ -132,7 +132,7 @@ impl OwnOptions for FieldOptions {
             true => parser.optional_value().unwrap_or_else(|| "true".into()),
             false => value_of_option(parser, &view.field.usage())?,
         };
-        // A shell inserts an empty word for a variable that is not set.
+        // A shell passes an empty word for `"$NAME"` if the variable is not set.
         if view.field.is_path && value.is_empty() {
             return Err(needs_value(&view.field.usage()));
         }

@@ -157,7 +157,7 @@ pub(super) fn alternatives(names: &[impl Borrow<str>]) -> String {
     }
 }
 
-/// Whether the text of a variable is a value. It is none if it is empty, or a placeholder: `<VARIABLE>` in the entry of a client, or
+/// Whether the text of a variable is a value. An empty text is not, and a placeholder is not: `<VARIABLE>` in the entry of a client, or
 /// `${user_config.KEY}`, which a client leaves if the user of a bundle has chosen no value.
 pub(crate) fn is_chosen(text: &str, variable: &str) -> bool {
     let name = text.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));

@@ -1,4 +1,4 @@
-// The end of a view when the page connects again: it says goodbye, and reaches the new connection no more.
+// The end of a view when the page connects again: the view says goodbye, and cannot use the new connection.
 
 import assert from 'node:assert/strict';
 

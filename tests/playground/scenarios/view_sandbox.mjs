@@ -91,8 +91,8 @@ export default async function ({ page, open, run, url, main, complaints }) {
         await breaks(view, 'object-src', `${undeclared}/`, (address) => `<object data="${address}object"></object>`);
         await breaks(view, 'media-src', `${undeclared}/audio`, (address) => `<audio src="${address}"></audio>`);
         await breaks(view, 'base-uri', `${declared}/`, (address) => `<base href="${address}">`);
-        // The view cannot navigate its frame to another host, so it passes no data there in an address, and to no other page of the server. The browser
-        // shows an error in the frame, whose document is none of the view.
+        // The view cannot navigate its frame to another host, where an address could carry data, or to another page of the server. The browser
+        // shows an error page in the frame instead.
         for (const away of [`${undeclared}/navigation?secret`, `${own}/healthz?secret`]) {
             view = await begin('lamp');
             const policy = reported('frame-src', new URL(away).origin);
@@ -100,8 +100,8 @@ export default async function ({ page, open, run, url, main, complaints }) {
             await policy;
             await view.waitForURL(/^chrome-error:/);
         }
-        // The view can navigate to the empty document again, with sources that its resource has not declared. The page does not fill that document. Its
-        // messages come in their order: after a first message with HTML, no listener would be left for the second.
+        // The view can navigate to the empty document again, with sources that its resource has not declared. The page does not fill it:
+        // otherwise the HTML would arrive before the probe, and writing it would remove the listener.
         view = await begin('lamp');
         const other = `${own}/playground-view?connect=${undeclared}`;
         await frame.evaluate((element) => void (globalThis.loaded = new Promise((resolve) => element.addEventListener('load', resolve, { once: true }))));

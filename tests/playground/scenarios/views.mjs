@@ -107,8 +107,8 @@ export default async function (context) {
     assert.match(await entry.innerText(), /to the view\s*view\s*response\s*ui\/initialize/);
     await tab(/^Wire/).click();
     await check('a view');
-    // A message of another window is not of the view, also if it looks like one: a message of the page, and of another document of views. Messages
-    // come in their order, so a message of the view that is shown after them proves that the page has left them out.
+    // The page ignores messages that look like those of the view but come from another window: from the page itself, and from another frame.
+    // Messages arrive in order, so when the page shows a later message of the view, it has ignored the forged messages.
     const forge = (text) => ({ jsonrpc: '2.0', id: 'forged', method: 'ui/message', params: { role: 'user', content: { type: 'text', text } } });
     await page.evaluate((message) => new Promise((resolve) => (addEventListener('message', resolve, { once: true }), postMessage(message, '*'))), forge('Forged by the page'));
     await page.evaluate((src) => void document.body.append(Object.assign(document.createElement('iframe'), { id: 'other', src, sandbox: 'allow-scripts' })), new URL('playground-view', url).href);

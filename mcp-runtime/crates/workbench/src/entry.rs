@@ -1,4 +1,4 @@
-//! Entry of a server in the configuration of a client, and the errors of a file that cannot have it.
+//! Entry of a server in the configuration file of a client, and the errors if the file cannot take it.
 
 use std::fmt;
 
@@ -138,10 +138,10 @@ impl EntryForm {
 const TARGET_KEYS: [&str; 8] =
     ["type", "command", "cmd", "args", "url", "httpUrl", "serverUrl", "uri"];
 
-/// Further keys of a process. Codex refuses its whole file if they stand beside a URL.
+/// Other keys that only a process has. Codex rejects its whole file if one that it knows stands beside a URL.
 const PROCESS_KEYS: [&str; 5] = ["env", "envs", "env_vars", "envFile", "cwd"];
 
-/// Further keys of a URL. Codex refuses its whole file if they stand beside a command.
+/// Other keys that only a URL has. Codex rejects its whole file if one that it knows stands beside a command.
 const URL_KEYS: [&str; 9] = [
     "headers",
     "headersHelper",

@@ -156,7 +156,7 @@ pub(crate) fn remove_questions(old: &str, new: String) -> Result<String, EditErr
     Ok(root.to_string())
 }
 
-/// Removes a list that has become empty, because the command that added the first entry may have added it too. Comments keep it.
+/// Removes a list that has become empty, because `install` may have added it with the first entry. A list with comments stays.
 fn remove_if_empty(list: Option<CstObjectProp>, children: &[CstNode]) {
     let is_content =
         |child: &CstNode| child.is_comment() || !(child.is_trivia() || child.is_token());

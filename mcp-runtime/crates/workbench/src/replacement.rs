@@ -28,10 +28,11 @@ impl Replacement {
     /// old file keeps its permissions.
     ///
     /// The copy of the old text gets the ending `.bak`, or the first free one of `.bak.2`, `.bak.3` and so on. A copy is never overwritten, so
-    /// the text from before the first change stays. A copy that has the same text already is used again, unless other users can read it.
+    /// the text from before the first change stays. A private copy that already has the same text is used again. A link is no such copy.
     ///
     /// # Errors
-    /// Fails if a folder or a file cannot be written, or if there are 999 copies with other texts already. The file then has its old text.
+    /// Fails if a folder or a file cannot be written, or if 999 other copies are there already. The file then has its old text, unless
+    /// only its new permissions could not be read.
     pub fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<Self> {
         if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;
@@ -82,14 +83,14 @@ fn is_private_copy(copy: &Path, old: &str) -> bool {
     is_private && fs::read(copy).is_ok_and(|text| text == old.as_bytes())
 }
 
-/// Writes the new text to a file of its own beside `file`. Its name contains the number of this process, because two processes may replace
-/// the file at once. Returns its path.
+/// Writes the new text to a file of its own beside `file`. Its name contains the process id, because two processes may replace `file`
+/// at once. Returns the path of the new file.
 fn write_part(file: &Path, new: &str) -> io::Result<PathBuf> {
     for number in 1..=MOST_FILES {
         let part = beside(file, &format!(".{}-{number}.new", process::id()));
         match write_private(&part, new) {
             Ok(()) => return Ok(part),
-            // A process with the same number has not come to its end.
+            // A process with the same id was killed, or runs in another container.
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
             Err(why) => return Err(why),
         }
@@ -104,7 +105,8 @@ fn take_place(part: &Path, file: &Path, is_old: bool) -> io::Result<()> {
     if is_old {
         fs::set_permissions(part, fs::metadata(file)?.permissions())?;
     }
-    // The copy and the new file keep their names in a power cut. Not every file system can do this for a folder.
+    // Before the rename, the names of the copy and of the new file go to the disk, so that a power cut loses neither. Not every file system
+    // can sync a folder.
     #[cfg(unix)]
     if let Some(folder) = file.parent() {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

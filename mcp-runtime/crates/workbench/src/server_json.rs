@@ -251,8 +251,8 @@ impl RegistryEntry {
     }
 }
 
-/// Whether the registry accepts the URL. It rejects addresses of the machine itself, variables that the entry does not describe, and URLs
-/// without TLS. A user and a password would be public.
+/// Whether the URL may be in the registry. The registry rejects addresses of the machine itself, variables that the entry does not describe,
+/// and URLs without TLS. This function also rejects a user and a password, because everybody could read them.
 fn is_public(url: &str) -> bool {
     let Some(rest) = url.strip_prefix("https://") else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();

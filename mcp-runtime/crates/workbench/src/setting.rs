@@ -32,7 +32,7 @@ pub enum SettingKind {
     Flag,
     /// A number.
     Number {
-        /// Smallest value. `None` if the type is a fraction.
+        /// Smallest value. `None` for `f32` and `f64`.
         least: Option<i64>,
         /// Largest value. `None` if the type is a fraction.
         most: Option<i64>,

@@ -200,7 +200,7 @@ function ViewCallQuestion({ question: { params, answer, refuse } }: { question: 
             <p class="quiet">The server does not say that this tool only reads, so the call may change something. Your answer holds for all such calls of this view, also of other tools, until the next run.</p>
             <div class="actions">
                 <button type="submit">Allow</button>
-                {/* A key that was meant for the view refuses. */}
+                {/* This button has the focus, so a key press that was meant for the view refuses the call. */}
                 <button type="button" class="primary" autofocus onClick={() => refuse(new Error('The user has refused the call'))}>
                     Refuse
                 </button>

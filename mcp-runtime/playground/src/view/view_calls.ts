@@ -15,7 +15,7 @@ const MOST_CALLS = 20;
 export class ViewCalls {
     // The newest calls, and the number of all calls.
     readonly state = new Store<{ list: ViewCall[]; count: number }>({ list: [], count: 0 });
-    // The answer of the user, which holds for all calls of the view. Otherwise a view could ask until the user gives in.
+    // Answer of the user, which holds for all calls of the view that may change something. Otherwise a view could ask until the user gives in.
     #consent?: Promise<void>;
     readonly ask: (first: CallBegun) => Promise<void>;
     readonly failureOf: (error: unknown) => Failure;

@@ -124,7 +124,7 @@ test('a request that the view cancels, or that its end cancels, has no answer', 
     assert.ok(signals[1].aborted);
 });
 
-test('a view that asks for nothing is silent after a time, until it asks', async (context) => {
+test('a view without `ui/initialize` counts as silent after some time, until it sends it', async (context) => {
     context.mock.timers.enable({ apis: ['setTimeout'] });
     const { host, ask, done } = begin();
     host.expectBeginning(5000);

@@ -18,7 +18,7 @@ export type ViewServices = {
     modelContext(context: { content: any[]; structuredContent?: unknown }): void;
     log(params: { level: unknown; logger?: unknown; data: unknown }): void;
     resize(height: number): void;
-    // Tells whether the view has not begun in time.
+    // Reports whether `ui/initialize` of the view is late.
     silent(isSilent: boolean): void;
     // Returns the message for an error of a request.
     explain(error: unknown): string;
@@ -103,7 +103,7 @@ export class ViewHost {
         if (this.#isAsked) this.#notify('ui/notifications/host-context-changed', change);
     }
 
-    // Begins to wait for the first request of the view, which has got its document. The time is in milliseconds.
+    // Starts the time for `ui/initialize`, in milliseconds, when the view has its document.
     expectBeginning(time: number): void {
         const late = () => {
             this.#isSilent = true;

@@ -20,7 +20,7 @@ const LEAST_HEIGHT = 40;
 const MOST_MESSAGES = 20;
 // Time that a view has to answer before it goes away, in milliseconds.
 const TEARDOWN_TIME = 1000;
-// Time that a view has for its first request, in milliseconds.
+// Time that a view has to send `ui/initialize`, in milliseconds.
 export const BEGINNING_TIME = 5000;
 
 type ViewMessage = { role: string; content: any[] };
@@ -116,7 +116,7 @@ export class View {
         };
     }
 
-    // Waits until the view has answered that it may go away, but not for long. Until then, it may still send requests of its connection.
+    // Waits until the view has agreed to end, for at most `TEARDOWN_TIME`. Until then, the view may still use its connection, if that is open.
     async close(): Promise<void> {
         this.state.patch({ isLeaving: true });
         this.#end.abort();

@@ -61,7 +61,7 @@ fn a_server_that_becomes_a_process_leaves_no_header_behind() {
             text.contains("disabled") && text.contains("NOTES_LANGUAGE"),
             "{client:?}:\n{text}"
         );
-        // The headers fit another URL.
+        // The headers stay if a URL replaces a URL.
         let text = client.add(&http(), &before).unwrap();
         assert!(text.contains(headers) && !text.contains("http://old"), "{client:?}:\n{text}");
     }
