@@ -75,15 +75,22 @@ async fn attempt(project: &Project, is_offline: bool) -> Attempt {
         command.env_remove(name);
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
     let mut cargo = match command.spawn() {
         Ok(cargo) => cargo,
         Err(error) => {
             return Attempt::Ended(Built::Failed(format!("cargo cannot be started: {error}")));
         }
     };
+    #[cfg(unix)]
+    let mut group = BuildGroup(cargo.id());
     let (stdout, stderr) = (cargo.stdout.take(), cargo.stderr.take());
     let (found, said) = tokio::join!(messages(stdout, project), pass_on(stderr, is_offline));
-    Attempt::Ended(match (cargo.wait().await, found) {
+    let status = cargo.wait().await;
+    #[cfg(unix)]
+    let _ = group.0.take();
+    Attempt::Ended(match (status, found) {
         (Ok(status), (Some(program), _)) if status.success() => Built::Program(program),
         (Ok(status), (None, _)) if status.success() => Built::Failed(format!(
             "cargo has not built a program with the name `{}`",
@@ -93,6 +100,21 @@ async fn attempt(project: &Project, is_offline: bool) -> Attempt {
         _ if is_offline => return Attempt::NotBegun,
         _ => Built::Failed(shortened(&[said])),
     })
+}
+
+/// Group of the processes of a build, which end together with a build that is given up. A compiler that goes on would overwrite the program of the
+/// next build.
+#[cfg(unix)]
+struct BuildGroup(Option<u32>);
+
+#[cfg(unix)]
+impl Drop for BuildGroup {
+    fn drop(&mut self) {
+        let group = self.0.and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
+        // All of its processes may have ended just now.
+        let _ = group
+            .map(|group| rustix::process::kill_process_group(group, rustix::process::Signal::KILL));
+    }
 }
 
 fn is_of_package(name: &OsString) -> bool {

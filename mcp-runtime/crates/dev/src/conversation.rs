@@ -263,6 +263,12 @@ impl Conversation {
         self.settle();
     }
 
+    /// Notes that the first build has changed nothing. The program may have failed to start meanwhile.
+    pub(crate) fn fresh(&mut self) {
+        self.is_building = false;
+        self.settle();
+    }
+
     /// Notes that the last build has led to the program that runs already.
     pub(crate) fn nothing_new(&mut self) {
         self.is_building = false;
@@ -303,6 +309,11 @@ impl Conversation {
     pub(crate) fn hold(&mut self) {
         self.starting = None;
         self.is_held = true;
+        self.make_room();
+    }
+
+    /// Lets the last server end while the new server still starts.
+    pub(crate) fn make_room(&mut self) {
         if let Some(last) = self.current.take() {
             self.retire(last);
         }

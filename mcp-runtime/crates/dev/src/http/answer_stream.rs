@@ -65,6 +65,9 @@ impl EventExchange {
             let Some(Ok(frame)) = frame else { return ControlFlow::Continue(()) };
             let Ok(data) = frame.into_data() else { continue };
             for mut event in reader.take(&data) {
+                if let Some(address) = event.endpoint() {
+                    self.asker.note_endpoint(address);
+                }
                 let ends = event.message.as_ref().is_some_and(|message| self.ends(message));
                 if ends && self.outlasts && self.upstream.is_stopping() {
                     return ControlFlow::Continue(());

@@ -153,7 +153,7 @@ impl ClientRequest {
             // The server that answers now may have asked a question of its own with this id.
             MessageKind::Response if message.has(&["result"]) || message.has(&["error"]) => {
                 let number = message.id();
-                let Some((upstream, id)) = hub.asked(&number, session) else {
+                let Some((upstream, id)) = hub.asked(&number, session, &self.parts.uri) else {
                     return Route::Nowhere;
                 };
                 message.set(&["id"], id);
