@@ -129,9 +129,9 @@ async fn messages(
 ) -> (Option<PathBuf>, Vec<String>) {
     let (mut program, mut errors) = (None, Vec::new());
     let Some(stdout) = stdout else { return (program, errors) };
-    let mut lines = BufReader::new(stdout).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        let Ok(message) = serde_json::from_str::<BuildMessage>(&line) else { continue };
+    let mut lines = BufReader::new(stdout).split(b'\n');
+    while let Ok(Some(line)) = lines.next_segment().await {
+        let Ok(message) = serde_json::from_slice::<BuildMessage>(&line) else { continue };
         if message.reason == "compiler-artifact" {
             let is_this = message.target.is_some_and(|target| {
                 target.name == project.name()
@@ -153,15 +153,17 @@ async fn messages(
 async fn pass_on(stderr: Option<impl AsyncRead + Unpin>, is_first: bool) -> String {
     let mut said = String::new();
     let Some(stderr) = stderr else { return said };
-    let mut lines = BufReader::new(stderr).lines();
+    let mut lines = BufReader::new(stderr).split(b'\n');
     let mut has_failed = false;
-    while let Ok(Some(line)) = lines.next_line().await {
+    while let Ok(Some(line)) = lines.next_segment().await {
+        let line = String::from_utf8_lossy(&line);
+        let line = line.trim_end_matches('\r');
         has_failed |= line.starts_with("error");
         if !(is_first && has_failed) {
             // If stderr is closed, the line has no reader, so an error does not matter.
             let _ = writeln!(std::io::stderr(), "{line}");
         }
-        said += &line;
+        said += line;
         said.push('\n');
     }
     said

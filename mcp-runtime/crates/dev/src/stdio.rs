@@ -4,7 +4,7 @@ use std::{
     collections::{HashMap, VecDeque},
     convert::Infallible,
     future::pending,
-    io::{self, Write as _},
+    io,
     path::Path,
     sync::Arc,
     time::Duration,
@@ -14,7 +14,7 @@ use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader},
     process::{ChildStdin, ChildStdout},
     sync::{
-        mpsc::{self, UnboundedReceiver, UnboundedSender},
+        mpsc::{self, Sender, UnboundedReceiver, UnboundedSender},
         oneshot,
     },
     time::{Instant, sleep, sleep_until, timeout},
@@ -39,7 +39,7 @@ const FAREWELL: Duration = Duration::from_secs(8);
 /// Time after the end of a process in which the rest of its output arrives. A child of the server may keep the pipe open.
 const REST: Duration = Duration::from_secs(1);
 
-/// Maximum number of lines that are read while the client reads no answer.
+/// Maximum number of lines that are read from the client, and of events of the servers, while the client reads no answer.
 const AHEAD: usize = 1000;
 
 /// Event outside of the conversation.
@@ -65,7 +65,7 @@ pub async fn serve_stdio(
     input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
 ) -> Result<(), DevError> {
-    let (sender, mut events) = mpsc::unbounded_channel();
+    let (sender, mut events) = mpsc::channel(AHEAD);
     tokio::spawn(watch(project.clone(), sender.clone()));
     let mut servers = PipedServers::new(&project, launch, sender);
     let mut conversation = Conversation::default();
@@ -76,12 +76,7 @@ pub async fn serve_stdio(
     // Lines that the client has sent while an answer waits for its reader.
     let mut ahead = VecDeque::new();
     loop {
-        let mut lines_out = String::new();
-        for step in conversation.steps() {
-            if let Some(message) = servers.carry_out(step) {
-                lines_out += &format!("{message}\n");
-            }
-        }
+        let lines_out = servers.carry_out_all(&mut conversation);
         if !lines_out.is_empty() {
             let mut write = std::pin::pin!(async {
                 output.write_all(lines_out.as_bytes()).await?;
@@ -123,11 +118,21 @@ pub async fn serve_stdio(
                 None => leaving = Some(Instant::now() + FAREWELL),
             },
             () = &mut stop, if leaving.is_none() => leaving = Some(Instant::now() + FAREWELL),
-            () = passed(leaving) => return Ok(()),
+            () = passed(leaving) => {
+                conversation.give_up_waiting();
+                let last = servers.carry_out_all(&mut conversation);
+                let write = async {
+                    output.write_all(last.as_bytes()).await?;
+                    output.flush().await
+                };
+                // The client may read nothing any longer.
+                let _ = timeout(REST, write).await;
+                return Ok(());
+            }
             Some(event) = events.recv() => match event {
                 ServerEvent::Unwatched(error) => return Err(error),
-                // The client has left, so no further server starts. The running server answers the requests that wait.
-                ServerEvent::Build(_) if leaving.is_some() => {}
+                // The client has left and waits for nothing, so no further server starts.
+                ServerEvent::Build(_) if leaving.is_some() && !conversation.is_waiting() => {}
                 event => servers.handle(&mut conversation, event)?,
             },
         }
@@ -142,17 +147,17 @@ async fn passed(time: Option<Instant>) {
     }
 }
 
-async fn watch(project: Project, events: UnboundedSender<ServerEvent>) {
+async fn watch(project: Project, events: Sender<ServerEvent>) {
     let (sender, mut steps) = mpsc::unbounded_channel();
     let passed_on = events.clone();
     let pass_on = async {
         while let Some(step) = steps.recv().await {
-            let _ = passed_on.send(ServerEvent::Build(step));
+            let _ = passed_on.send(ServerEvent::Build(step)).await;
         }
     };
     let (watched, ()) = tokio::join!(build_after_changes(project, sender), pass_on);
     if let Err(error) = watched {
-        let _ = events.send(ServerEvent::Unwatched(error));
+        let _ = events.send(ServerEvent::Unwatched(error)).await;
     }
 }
 
@@ -175,7 +180,7 @@ impl PipedServer {
 struct PipedServers {
     launch: Launch,
     copies: Copies,
-    events: UnboundedSender<ServerEvent>,
+    events: Sender<ServerEvent>,
     running: HashMap<ServerNumber, PipedServer>,
     last: ServerNumber,
     /// State of the program of the last server.
@@ -201,7 +206,7 @@ enum StartAttempt {
 }
 
 impl PipedServers {
-    fn new(project: &Project, launch: Launch, events: UnboundedSender<ServerEvent>) -> Self {
+    fn new(project: &Project, launch: Launch, events: Sender<ServerEvent>) -> Self {
         let copies = Copies::new(&project.copies());
         Self {
             launch,
@@ -250,7 +255,7 @@ impl PipedServers {
             };
             let status = process::ended(&mut server, stopping).await;
             let _ = timeout(REST, async { tokio::join!(reading, listening) }).await;
-            let _ = events.send(ServerEvent::Ended(number, words.report(status)));
+            let _ = events.send(ServerEvent::Ended(number, words.report(status))).await;
         });
         let is_beside = !self.running.is_empty();
         self.running
@@ -264,7 +269,7 @@ impl PipedServers {
         let events = self.events.clone();
         tokio::spawn(async move {
             sleep(within).await;
-            let _ = events.send(ServerEvent::Late(server));
+            let _ = events.send(ServerEvent::Late(server)).await;
         });
     }
 
@@ -351,7 +356,8 @@ impl PipedServers {
             None if line.trim_ascii().is_empty() => {}
             // A server answers a line that is no message.
             _ => {
-                let open = self.running.get(&self.last).and_then(|server| server.lines.as_ref());
+                let server = conversation.current().unwrap_or(self.last);
+                let open = self.running.get(&server).and_then(|server| server.lines.as_ref());
                 let line = String::from_utf8_lossy(line).into_owned();
                 open.map(|lines| lines.send(line));
             }
@@ -387,6 +393,17 @@ impl PipedServers {
         Ok(())
     }
 
+    /// Carries out all steps. Returns the lines for the client.
+    fn carry_out_all(&mut self, conversation: &mut Conversation) -> String {
+        let mut lines = String::new();
+        for step in conversation.steps() {
+            if let Some(message) = self.carry_out(step) {
+                lines += &format!("{message}\n");
+            }
+        }
+        lines
+    }
+
     /// Carries out a step. Returns a message for the client.
     fn carry_out(&mut self, step: Step) -> Option<Message> {
         match step {
@@ -400,7 +417,7 @@ impl PipedServers {
                 let events = self.events.clone();
                 tokio::spawn(async move {
                     sleep(PATIENCE).await;
-                    let _ = events.send(ServerEvent::Overdue(server));
+                    let _ = events.send(ServerEvent::Overdue(server)).await;
                 });
             }
             Step::Close(server) => {
@@ -424,18 +441,24 @@ async fn write(stdin: Option<ChildStdin>, mut lines: UnboundedReceiver<String>) 
     }
 }
 
-async fn read(
-    stdout: Option<ChildStdout>,
-    number: ServerNumber,
-    events: UnboundedSender<ServerEvent>,
-) {
+async fn read(stdout: Option<ChildStdout>, number: ServerNumber, events: Sender<ServerEvent>) {
     let Some(stdout) = stdout else { return };
-    let mut lines = BufReader::new(stdout).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        match Message::read(line.as_bytes()) {
-            Some(message) => drop(events.send(ServerEvent::Said(number, message))),
+    read_lines(stdout, number, events).await;
+}
+
+/// Reads the messages of a server. A line that is no message is shown to the user.
+async fn read_lines(
+    stdout: impl AsyncRead + Unpin,
+    number: ServerNumber,
+    events: Sender<ServerEvent>,
+) {
+    let mut lines = BufReader::new(stdout).split(b'\n');
+    while let Ok(Some(line)) = lines.next_segment().await {
+        match Message::read(&line) {
+            Some(message) => drop(events.send(ServerEvent::Said(number, message)).await),
             None => {
-                drop(writeln!(io::stderr(), "dev: the server has written this to stdout: {line}"))
+                let line = String::from_utf8_lossy(&line);
+                say(&format!("the server has written this to stdout: {line}"));
             }
         }
     }
@@ -453,7 +476,7 @@ mod tests {
     struct Silent {
         servers: PipedServers,
         conversation: Conversation,
-        events: UnboundedReceiver<ServerEvent>,
+        events: mpsc::Receiver<ServerEvent>,
         folder: std::path::PathBuf,
     }
 
@@ -462,7 +485,7 @@ mod tests {
         fn start(name: &str) -> Self {
             let name = format!("mcp-runtime-stdio-{name}-{}", std::process::id());
             let folder = std::env::temp_dir().join(name);
-            let (sender, events) = mpsc::unbounded_channel();
+            let (sender, events) = mpsc::channel(AHEAD);
             let program = folder.join("debug/silent");
             let package = Path::new(env!("CARGO_MANIFEST_DIR"));
             let project = Project::new(&program, package, Vec::new()).unwrap();
@@ -535,5 +558,13 @@ mod tests {
             silent.next().await;
         }
         let Some(Step::ToServer(3, _)) = silent.steps().pop() else { panic!("no greeting") };
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_not_utf8_does_not_end_the_reading() {
+        let (sender, mut events) = mpsc::channel(AHEAD);
+        read_lines(&b"\xff\n{\"id\":1,\"result\":{}}\n"[..], 1, sender).await;
+        let Some(ServerEvent::Said(1, message)) = events.recv().await else { panic!("no message") };
+        assert_eq!(message.id(), 1);
     }
 }

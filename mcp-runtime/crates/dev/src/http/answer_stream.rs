@@ -29,7 +29,7 @@ pub(crate) struct EventExchange {
     /// Whether the stream goes on at the next server.
     pub(crate) outlasts: bool,
     /// Guards that count the requests as open until the stream ends.
-    #[expect(dead_code, reason = "its end is what counts")]
+    #[expect(dead_code, reason = "the guards act when they are dropped")]
     pub(crate) open: (Option<OpenExchange>, Option<Vec<SessionRequest>>),
 }
 

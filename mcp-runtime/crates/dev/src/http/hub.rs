@@ -144,6 +144,12 @@ impl Hub {
         self.tables().upstream(number)
     }
 
+    /// Servers that have not ended.
+    pub(crate) fn running(&self) -> Vec<Arc<Upstream>> {
+        let tables = self.tables();
+        tables.upstreams.keys().filter_map(|number| tables.upstream(*number)).collect()
+    }
+
     /// Forgets a server that has ended, and its questions. A later server may have questions with the same ids.
     pub(crate) fn forget(&self, server: u64) {
         let mut tables = self.tables();

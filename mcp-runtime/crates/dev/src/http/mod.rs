@@ -71,12 +71,24 @@ pub async fn serve_http(
         () = servers.follow(steps) => Ok(()),
         () = announced => Ok(()),
     };
-    let last = hub.phase.borrow().current.clone();
-    if let Some(last) = last {
-        last.stop();
-        let _ = timeout(FAREWELL, last.ended()).await;
+    if let Some(starting) = servers.starting.take() {
+        starting.abort();
+        let _ = starting.await;
     }
+    end_all(&hub).await;
     result
+}
+
+/// Ends all servers in order, also those that have been replaced and still answer.
+async fn end_all(hub: &Hub) {
+    let running = hub.running();
+    running.iter().for_each(|upstream| upstream.stop());
+    let ended = async {
+        for upstream in &running {
+            upstream.ended().await;
+        }
+    };
+    let _ = timeout(FAREWELL, ended).await;
 }
 
 async fn accept(listener: TcpListener, hub: &Arc<Hub>) {

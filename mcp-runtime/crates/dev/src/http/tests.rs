@@ -19,6 +19,7 @@ use tokio::{
 
 use super::{
     body::{self, AnswerBody},
+    end_all,
     exchange::answer,
     hub::Hub,
     session::SESSION,
@@ -472,4 +473,40 @@ async fn a_client_of_http_sse_answers_only_its_own_questions() {
             tokio::join!(client.post(&answer), async { server.next().await.accept() });
         assert_eq!(response.status(), StatusCode::ACCEPTED);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn at_the_end_all_servers_are_asked_to_end() {
+    let hub = Arc::<Hub>::default();
+    let upstreams = [2, 4].map(|number| Upstream::of_test(number, "127.0.0.1:1".parse().unwrap()));
+    for upstream in &upstreams {
+        hub.take_over(upstream, &ProgramCopy::of_test(), None);
+    }
+    end_all(&hub).await;
+    assert!(upstreams.iter().all(|upstream| upstream.is_stopping()));
+}
+
+#[tokio::test]
+async fn a_call_whose_server_has_ended_cannot_be_resumed() {
+    let hub = Arc::<Hub>::default();
+    let mut server = Played::start(&hub, 4).await;
+    let client = TestClient::start(&hub, &mut server, "a").await;
+    let response = tokio::select! {
+        response = client.send(Method::GET, &[("last-event-id", "2.3-1")], "") => response,
+        received = server.next() => panic!("the server gets {}", received.message),
+    };
+    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+}
+
+#[tokio::test]
+async fn a_session_that_its_server_does_not_know_any_longer_is_forgotten() {
+    let hub = Arc::<Hub>::default();
+    let mut server = Played::start(&hub, 2).await;
+    let client = TestClient::start(&hub, &mut server, "a").await;
+    let ping = request(1, "ping", json!({}));
+    let (response, ()) = tokio::join!(client.post(&ping), async {
+        server.next().await.reply(StatusCode::NOT_FOUND, &[], body::whole("no session"));
+    });
+    assert_eq!(response.status(), StatusCode::NOT_FOUND);
+    assert!(hub.session("a").is_none());
 }
