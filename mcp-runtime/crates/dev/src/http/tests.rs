@@ -183,8 +183,8 @@ impl ReadStream {
     async fn message(&mut self) -> Message {
         loop {
             let frame = self.body.frame().await.unwrap().unwrap().into_data().unwrap();
-            let messages = self.reader.take(&frame).into_iter().filter_map(|event| event.message);
-            if let Some(message) = messages.last() {
+            let events = self.reader.take(&frame).into_iter();
+            if let Some(message) = events.filter_map(|event| event.message).next_back() {
                 return message;
             }
         }
@@ -509,4 +509,26 @@ async fn a_session_that_its_server_does_not_know_any_longer_is_forgotten() {
     });
     assert_eq!(response.status(), StatusCode::NOT_FOUND);
     assert!(hub.session("a").is_none());
+}
+
+#[tokio::test]
+async fn a_replaced_server_waits_for_a_client_that_may_resume_its_call() {
+    let hub = Arc::<Hub>::default();
+    let mut old = Played::start(&hub, 2).await;
+    let client = TestClient::start(&hub, &mut old, "a").await;
+    let (events, stream, _) = ask(&client, &mut old).await;
+    Played::start(&hub, 4).await;
+    // The connection of the client breaks.
+    drop(stream);
+    events.closed().await;
+    let upstream = old.upstream.clone();
+    let retired = pin!(upstream.retire());
+    tokio::select! {
+        biased;
+        () = retired => panic!("the server ends before the client can resume"),
+        () = ready(()) => {}
+    }
+    let resume = client.send(Method::GET, &[("last-event-id", "2.3-1")], "");
+    let (response, _events) = tokio::join!(resume, async { old.next().await.stream() });
+    assert_eq!(response.status(), StatusCode::OK);
 }
