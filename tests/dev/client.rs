@@ -140,6 +140,18 @@ impl Client {
         answer["result"]["capabilities"].clone()
     }
 
+    /// Id of the process. `cargo run` becomes `dev`.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Sends a signal, and waits until the process has ended.
+    pub(crate) fn end_by(&mut self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid().cast_signed()).expect("a pid");
+        kill_process(pid, signal).expect("the process is there");
+        eventually_blocking("the process ends", || self.process.try_wait().ok().flatten());
+    }
+
     /// Closes stdin, and checks that the process ends. Returns the messages that the test has not waited for.
     #[track_caller]
     pub(crate) fn check_end(mut self) -> Vec<Value> {

@@ -1,7 +1,8 @@
 //! Clients over HTTP.
 
-use std::{cell::Cell, future::Future, net::SocketAddr};
+use std::{cell::Cell, fs, future::Future, net::SocketAddr};
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use support::{
     clock::{LIMIT, Stopwatch},
@@ -17,7 +18,8 @@ use crate::{
     client::{Client, call, modern, text},
     stdio::names,
     workshop::{
-        BROKEN, DOUBLE, EXACT, EXACT_MEMBERS, FOLDERS, GREET, Workshop, main_with_port, versioned,
+        BROKEN, DOUBLE, EXACT, EXACT_MEMBERS, FOLDERS, GREET, Workshop, main_with_port, target,
+        versioned,
     },
 };
 
@@ -385,6 +387,19 @@ fn options_of_the_server_reach_it_and_the_playground_is_served() {
         let page = connection.body(LIMIT).await.expect("a whole page");
         assert!(String::from_utf8_lossy(&page).contains("</html>"));
     });
+}
+
+/// The file with the logins is in the folder of the process.
+#[test]
+fn logins_are_removed_when_the_process_is_asked_to_end() {
+    let workshop = Workshop::new("http-end", "");
+    for signal in [Signal::TERM, Signal::HUP] {
+        let mut served = Served::start(&workshop, &[]);
+        let folder = target().join("debug/mcp-runtime-dev").join(served.dev.pid().to_string());
+        fs::write(folder.join("kept.jsonl"), "a login").expect("the folder of the process");
+        served.dev.end_by(signal);
+        assert!(!folder.exists(), "{signal:?}");
+    }
 }
 
 #[test]

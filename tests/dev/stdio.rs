@@ -1,7 +1,8 @@
 //! Clients over stdio.
 
 use std::{
-    io::Write as _,
+    io::{Read as _, Write as _},
+    net::TcpListener,
     process::{ChildStdin, ChildStdout, Stdio},
 };
 
@@ -171,6 +172,39 @@ fn a_call_after_a_change_is_answered_by_the_new_server() {
     // Clients of both eras may use the same pipe in turn.
     assert_eq!(text(&client.request(3, "tools/call", modern)), "two");
     assert_eq!(text(&client.request(4, "tools/call", legacy)), "two");
+    client.check_end();
+}
+
+/// `cargo run` may build for minutes while the author goes on.
+#[test]
+fn a_change_before_the_sources_are_watched_is_built() {
+    let workshop = Workshop::new("before", &versioned("one"));
+    let program = workshop.read("src/main.rs").replace("\"one\"", "\"two\"");
+    workshop.save("src/main.rs", &program);
+    let mut client = Client::start(workshop.dev_of_last_build());
+    client.initialize("2025-11-25");
+    assert_eq!(text(&client.request(1, "tools/call", call("version", json!({})))), "two");
+    client.check_end();
+}
+
+#[test]
+fn a_change_ends_a_build_that_hangs() {
+    let workshop = Workshop::new("hangs", "");
+    let mut client = Client::start(workshop.dev(&[]));
+    client.initialize("2025-11-25");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address").to_string();
+    workshop.save(
+        "build.rs",
+        &format!("fn main() {{ let _open = std::net::TcpStream::connect({address:?}); loop {{ std::thread::park(); }} }}\n"),
+    );
+    let (mut script, _) = listener.accept().expect("the build script connects");
+    workshop.save("build.rs", "fn main() {}\n");
+    workshop.save_program(DOUBLE);
+    let answer = client.wait_for_answer("double", json!({ "number": 2 }));
+    assert_eq!(text(&answer), "4");
+    script.set_read_timeout(Some(LIMIT)).expect("a time");
+    assert_eq!(script.read(&mut [0]).expect("the script has ended"), 0);
     client.check_end();
 }
 

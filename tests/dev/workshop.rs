@@ -212,6 +212,14 @@ impl Workshop {
         [("CARGO_TARGET_DIR", target), ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only".to_owned())]
     }
 
+    /// Returns the command that starts the program of the last build, as `cargo run` does after its build.
+    pub(crate) fn dev_of_last_build(&self) -> Command {
+        let mut program = Command::new(target().join("debug").join(&self.name));
+        program.arg("dev").env("CARGO_MANIFEST_DIR", &self.folder).envs(Self::environment());
+        program.env_remove("CARGO_INCREMENTAL").current_dir(&self.folder);
+        program
+    }
+
     /// Returns the command that a client starts.
     pub(crate) fn dev(&self, words: &[&str]) -> Command {
         let mut cargo = self.cargo("run");

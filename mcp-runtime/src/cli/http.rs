@@ -3,7 +3,7 @@
 use lexopt::Parser;
 
 #[cfg(feature = "workbench")]
-use super::ready::announce;
+use super::ready::announcement;
 use super::{
     exit::CommandError,
     option::{CommandOption, OptionValues},
@@ -171,6 +171,8 @@ pub(super) struct HttpLaunch {
 
 impl HttpLaunch {
     pub(super) fn run(self, builder: Builder) -> Result<(), CommandError> {
+        #[cfg(feature = "workbench")]
+        let announce = announcement();
         let builder = self.settings.into_iter().fold(builder, |builder, set| set(builder));
         #[cfg(all(feature = "auth", feature = "workbench"))]
         let builder = super::kept::keep_logins(builder);

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Gives the server a store that hands its logins on to the next server. A server that `dev` has not started, or that has a store, stays
-/// unchanged.
+/// unchanged. A store of the author does not get the key of `dev`: without `Upstream::seal_key`, logins at an upstream provider end with their server.
 pub(super) fn keep_logins(builder: Builder) -> Builder {
     if builder.has_store() {
         return builder;

@@ -6,9 +6,17 @@ use mcp_runtime_dev::{ServerAddress, Supervisor};
 
 use crate::transport::http::{HttpServer, hint};
 
-/// Reports the address of the server to `dev`. A server that `dev` has not started prints its address for the user instead.
-pub(super) fn announce(server: &HttpServer) {
-    let Some(supervisor) = Supervisor::find() else { return hint(server) };
+/// Finds the `dev` that has started this server, and returns the function that reports the address of the server to it. A server that `dev` has
+/// not started prints its address for the user instead. If `dev` ends before the report, this process has another parent, and still has to end.
+pub(super) fn announcement() -> impl FnOnce(&HttpServer) {
+    let supervisor = Supervisor::find();
+    move |server| match supervisor {
+        Some(supervisor) => report(supervisor, server),
+        None => hint(server),
+    }
+}
+
+fn report(supervisor: Supervisor, server: &HttpServer) {
     let address = ServerAddress {
         process: std::process::id(),
         url: server.url(),

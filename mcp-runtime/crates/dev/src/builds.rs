@@ -1,6 +1,6 @@
 //! Builds the program after each change of its sources.
 
-use std::{io::Write as _, path::PathBuf, time::Duration};
+use std::{io::Write as _, mem, path::PathBuf, time::Duration};
 
 use tokio::{
     sync::mpsc,
@@ -9,6 +9,7 @@ use tokio::{
 
 use crate::{
     cargo::{Built, build},
+    copies,
     error::DevError,
     project::Project,
     watch::SourceWatch,
@@ -17,19 +18,33 @@ use crate::{
 /// Time without a change after which a build starts. Editors write a file in several steps.
 const QUIET: Duration = Duration::from_millis(15);
 
+/// Time in which a new server has to be ready before the last server ends.
+pub(crate) const BESIDE: Duration = Duration::from_secs(10);
+
+/// Time in which a server that starts alone has to be ready.
+pub(crate) const ALONE: Duration = Duration::from_secs(60);
+
+/// Line for the user when a new server is not ready within [`BESIDE`].
+pub(crate) const LAST_ENDS: &str = "the new server is not ready after 10 s, so the last server ends: both may need the same lock or port";
+
+/// Text for clients about a server that was not ready within [`ALONE`].
+pub(crate) const NEVER_READY: &str = "the server has started, but was not ready to answer after 60 s; the next change that compiles starts it again";
+
 /// Step of the builds.
 #[derive(Debug)]
 pub(crate) enum BuildStep {
-    /// The sources have changed. Another step follows.
+    /// The sources have changed, or may have changed. Another step follows.
     Changed,
+    /// The program that runs already belongs to the sources.
+    Fresh,
     /// Path of the program that the last build has written, which may be the same as before.
     Built(PathBuf),
     /// Text for the client about a build that has failed.
     Failed(String),
 }
 
-/// Builds after each change, until the receiver of the steps is dropped. A change during a build starts a further build, and only the last
-/// build counts.
+/// Builds once, because the sources may have changed before they were watched, and then after each change, until the receiver of the steps is
+/// dropped. A change during a build ends it and starts a further build, and only the last build counts.
 ///
 /// # Errors
 /// Fails if the sources cannot be watched.
@@ -37,31 +52,32 @@ pub(crate) async fn build_after_changes(
     project: Project,
     steps: mpsc::UnboundedSender<BuildStep>,
 ) -> Result<(), DevError> {
+    let first = copies::stamp(project.program());
     let mut watch = SourceWatch::start(&project)?;
     let mut program = project.program().to_owned();
+    let mut is_first = true;
     loop {
-        watch.changed().await;
-        if steps.send(BuildStep::Changed).is_err() {
+        if !is_first {
+            watch.changed().await;
+            say("the sources have changed");
+        }
+        // On Windows, the first build has a target folder of its own, and takes long. Calls do not wait for it.
+        if !(is_first && cfg!(windows)) && steps.send(BuildStep::Changed).is_err() {
             return Ok(());
         }
-        say("the sources have changed");
-        let last = loop {
-            while timeout(QUIET, watch.changed()).await.is_ok() {}
-            let start = Instant::now();
-            let built = build(&project).await;
-            if let Built::Program(built) = &built {
-                program.clone_from(built);
+        let start = Instant::now();
+        let built = build_until_quiet(&project, &mut watch, &mut program, !is_first).await?;
+        let is_fresh = mem::take(&mut is_first) && first == copies::stamp(&program);
+        let step = match built {
+            Built::Program(_) if is_fresh => BuildStep::Fresh,
+            Built::Program(program) => {
+                report("built", start);
+                BuildStep::Built(program)
             }
-            watch.follow(&project, &program)?;
-            // If there was a change during the build, the sources are built again.
-            if timeout(Duration::ZERO, watch.changed()).await.is_err() {
-                report(&built, start.elapsed());
-                break built;
+            Built::Failed(text) => {
+                report("the build has failed", start);
+                BuildStep::Failed(text)
             }
-        };
-        let step = match last {
-            Built::Program(program) => BuildStep::Built(program),
-            Built::Failed(text) => BuildStep::Failed(text),
         };
         if steps.send(step).is_err() {
             return Ok(());
@@ -69,15 +85,39 @@ pub(crate) async fn build_after_changes(
     }
 }
 
-fn report(built: &Built, took: Duration) {
-    let text = match built {
-        Built::Program(_) => "built",
-        Built::Failed(_) => "the build has failed",
-    };
-    say(&format!("{text} after {} ms", took.as_millis()));
+/// Builds until there is no change during the build. `waits` tells whether the editor may still write.
+async fn build_until_quiet(
+    project: &Project,
+    watch: &mut SourceWatch,
+    program: &mut PathBuf,
+    mut waits: bool,
+) -> Result<Built, DevError> {
+    loop {
+        while waits && timeout(QUIET, watch.changed()).await.is_ok() {}
+        waits = true;
+        let built = tokio::select! {
+            biased;
+            // A build that hangs must not keep its mend from being built.
+            () = watch.changed() => continue,
+            built = build(project) => built,
+        };
+        if let Built::Program(built) = &built {
+            program.clone_from(built);
+        }
+        // A new folder may have changed before it was watched.
+        let has_new = watch.follow(project, program)?;
+        if !has_new && timeout(Duration::ZERO, watch.changed()).await.is_err() {
+            return Ok(built);
+        }
+    }
 }
 
-fn say(text: &str) {
+fn report(text: &str, start: Instant) {
+    say(&format!("{text} after {} ms", start.elapsed().as_millis()));
+}
+
+/// Writes a line for the user.
+pub(crate) fn say(text: &str) {
     // If stderr is closed, the text has no reader, so an error does not matter.
     let _ = writeln!(std::io::stderr(), "dev: {text}");
 }

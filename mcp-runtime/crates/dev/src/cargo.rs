@@ -75,15 +75,22 @@ async fn attempt(project: &Project, is_offline: bool) -> Attempt {
         command.env_remove(name);
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
     let mut cargo = match command.spawn() {
         Ok(cargo) => cargo,
         Err(error) => {
             return Attempt::Ended(Built::Failed(format!("cargo cannot be started: {error}")));
         }
     };
+    #[cfg(unix)]
+    let mut group = BuildGroup(cargo.id());
     let (stdout, stderr) = (cargo.stdout.take(), cargo.stderr.take());
     let (found, said) = tokio::join!(messages(stdout, project), pass_on(stderr, is_offline));
-    Attempt::Ended(match (cargo.wait().await, found) {
+    let status = cargo.wait().await;
+    #[cfg(unix)]
+    let _ = group.0.take();
+    Attempt::Ended(match (status, found) {
         (Ok(status), (Some(program), _)) if status.success() => Built::Program(program),
         (Ok(status), (None, _)) if status.success() => Built::Failed(format!(
             "cargo has not built a program with the name `{}`",
@@ -93,6 +100,21 @@ async fn attempt(project: &Project, is_offline: bool) -> Attempt {
         _ if is_offline => return Attempt::NotBegun,
         _ => Built::Failed(shortened(&[said])),
     })
+}
+
+/// Group of the processes of a build, which end together with a build that is given up. A compiler that goes on would overwrite the program of the
+/// next build.
+#[cfg(unix)]
+struct BuildGroup(Option<u32>);
+
+#[cfg(unix)]
+impl Drop for BuildGroup {
+    fn drop(&mut self) {
+        let group = self.0.and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
+        // All of its processes may have ended just now.
+        let _ = group
+            .map(|group| rustix::process::kill_process_group(group, rustix::process::Signal::KILL));
+    }
 }
 
 fn is_of_package(name: &OsString) -> bool {
@@ -107,9 +129,9 @@ async fn messages(
 ) -> (Option<PathBuf>, Vec<String>) {
     let (mut program, mut errors) = (None, Vec::new());
     let Some(stdout) = stdout else { return (program, errors) };
-    let mut lines = BufReader::new(stdout).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        let Ok(message) = serde_json::from_str::<BuildMessage>(&line) else { continue };
+    let mut lines = BufReader::new(stdout).split(b'\n');
+    while let Ok(Some(line)) = lines.next_segment().await {
+        let Ok(message) = serde_json::from_slice::<BuildMessage>(&line) else { continue };
         if message.reason == "compiler-artifact" {
             let is_this = message.target.is_some_and(|target| {
                 target.name == project.name()
@@ -131,15 +153,17 @@ async fn messages(
 async fn pass_on(stderr: Option<impl AsyncRead + Unpin>, is_first: bool) -> String {
     let mut said = String::new();
     let Some(stderr) = stderr else { return said };
-    let mut lines = BufReader::new(stderr).lines();
+    let mut lines = BufReader::new(stderr).split(b'\n');
     let mut has_failed = false;
-    while let Ok(Some(line)) = lines.next_line().await {
+    while let Ok(Some(line)) = lines.next_segment().await {
+        let line = String::from_utf8_lossy(&line);
+        let line = line.trim_end_matches('\r');
         has_failed |= line.starts_with("error");
         if !(is_first && has_failed) {
             // If stderr is closed, the line has no reader, so an error does not matter.
             let _ = writeln!(std::io::stderr(), "{line}");
         }
-        said += &line;
+        said += line;
         said.push('\n');
     }
     said

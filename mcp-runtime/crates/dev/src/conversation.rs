@@ -76,9 +76,21 @@ impl Conversation {
         mem::take(&mut self.steps)
     }
 
-    /// Whether messages of the client wait for a server that starts.
+    /// Whether messages of the client wait for a build, or for a server that starts.
     pub(crate) fn is_waiting(&self) -> bool {
-        (self.starting.is_some() || self.is_held) && !self.waiting.is_empty()
+        !self.is_settled() && !self.waiting.is_empty()
+    }
+
+    fn is_settled(&self) -> bool {
+        !self.is_building && !self.is_held && self.starting.is_none()
+    }
+
+    /// Answers the requests that still wait, because `dev` ends.
+    pub(crate) fn give_up_waiting(&mut self) {
+        for request in mem::take(&mut self.waiting) {
+            let text = "the client has left before the newest server was ready";
+            self.steps.push(Step::ToClient(message::failure(&request, text)));
+        }
     }
 
     fn number(&mut self) -> u64 {
@@ -101,7 +113,7 @@ impl Conversation {
     fn request(&mut self, request: Message) {
         let method = request.method();
         let runs_code = message::runs_code(&method);
-        let is_settled = !self.is_building && !self.is_held && self.starting.is_none();
+        let is_settled = self.is_settled();
         match (self.current, self.build_error.as_ref().or(self.broken.as_ref())) {
             _ if runs_code && !is_settled => self.waiting.push(request),
             (_, Some(text)) if method == "tools/call" => {
@@ -263,6 +275,12 @@ impl Conversation {
         self.settle();
     }
 
+    /// Notes that the first build has changed nothing. The program may have failed to start meanwhile.
+    pub(crate) fn fresh(&mut self) {
+        self.is_building = false;
+        self.settle();
+    }
+
     /// Notes that the last build has led to the program that runs already.
     pub(crate) fn nothing_new(&mut self) {
         self.is_building = false;
@@ -303,6 +321,11 @@ impl Conversation {
     pub(crate) fn hold(&mut self) {
         self.starting = None;
         self.is_held = true;
+        self.make_room();
+    }
+
+    /// Lets the last server end while the new server still starts.
+    pub(crate) fn make_room(&mut self) {
         if let Some(last) = self.current.take() {
             self.retire(last);
         }
@@ -474,6 +497,19 @@ mod tests {
         assert_eq!(conversation.steps(), []);
         let steps = take_over(&mut conversation, 2);
         assert_eq!(steps, [Step::ToServer(2, call(8)), Step::Retire(1), Step::Close(1)]);
+    }
+
+    #[test]
+    fn calls_that_wait_for_a_build_are_answered_when_the_client_leaves() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        conversation.changed();
+        conversation.client_sent(&call(7));
+        assert!(conversation.is_waiting(), "the build may still end in time");
+        conversation.give_up_waiting();
+        let [Step::ToClient(answer)] = &conversation.steps()[..] else { panic!("no answer") };
+        assert_eq!((answer.id(), answer.value(&["result", "isError"])), (json!(7), json!(true)));
+        assert!(!conversation.is_waiting());
     }
 
     #[test]

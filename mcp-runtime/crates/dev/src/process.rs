@@ -73,6 +73,14 @@ pub(crate) async fn ended(
 
 /// Waits until the user or the system asks this process to end, or closes its terminal.
 pub(crate) async fn asked_to_end() {
+    #[cfg(unix)]
+    let outlasts_terminal = outlasts_terminal();
+    #[cfg(not(unix))]
+    let outlasts_terminal = false;
+    asked_to_end_by(outlasts_terminal).await;
+}
+
+async fn asked_to_end_by(#[cfg_attr(not(unix), expect(unused))] outlasts_terminal: bool) {
     let interrupted = async {
         // Without a handler, the signal ends the process at once.
         if tokio::signal::ctrl_c().await.is_err() {
@@ -87,7 +95,7 @@ pub(crate) async fn asked_to_end() {
             Err(_) => pending().await,
         };
         let closed = async {
-            match outlasts_terminal() {
+            match outlasts_terminal {
                 true => pending().await,
                 false => received(SignalKind::hangup()).await,
             }
@@ -190,10 +198,8 @@ mod tests {
     #[cfg(unix)]
     #[tokio::test]
     async fn the_end_of_the_terminal_ends_this_process_in_order() {
-        if outlasts_terminal() {
-            return;
-        }
-        let mut asked = std::pin::pin!(asked_to_end());
+        // The tests may run under `nohup`.
+        let mut asked = std::pin::pin!(asked_to_end_by(false));
         tokio::select! {
             biased;
             () = &mut asked => panic!("no signal was sent"),

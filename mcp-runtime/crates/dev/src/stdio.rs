@@ -2,8 +2,9 @@
 
 use std::{
     collections::{HashMap, VecDeque},
+    convert::Infallible,
     future::pending,
-    io::{self, Write as _},
+    io,
     path::Path,
     sync::Arc,
     time::Duration,
@@ -12,12 +13,15 @@ use std::{
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader},
     process::{ChildStdin, ChildStdout},
-    sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
+    sync::{
+        mpsc::{self, Sender, UnboundedReceiver, UnboundedSender},
+        oneshot,
+    },
     time::{Instant, sleep, sleep_until, timeout},
 };
 
 use crate::{
-    builds::{BuildStep, build_after_changes},
+    builds::{self, ALONE, BESIDE, BuildStep, build_after_changes, say},
     conversation::{Conversation, ServerNumber, Step},
     copies::{self, Copies, ProgramCopy, ProgramStamp},
     error::DevError,
@@ -35,7 +39,7 @@ const FAREWELL: Duration = Duration::from_secs(8);
 /// Time after the end of a process in which the rest of its output arrives. A child of the server may keep the pipe open.
 const REST: Duration = Duration::from_secs(1);
 
-/// Maximum number of lines that are read while the client reads no answer.
+/// Maximum number of lines that are read from the client, and of events of the servers, while the client reads no answer.
 const AHEAD: usize = 1000;
 
 /// Event outside of the conversation.
@@ -47,6 +51,8 @@ enum ServerEvent {
     Ended(ServerNumber, String),
     /// The calls of a retired server have had their time.
     Overdue(ServerNumber),
+    /// A server that starts has had its time.
+    Late(ServerNumber),
 }
 
 /// Serves the client until it closes `input`, or until this process is asked to end.
@@ -59,7 +65,7 @@ pub async fn serve_stdio(
     input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
 ) -> Result<(), DevError> {
-    let (sender, mut events) = mpsc::unbounded_channel();
+    let (sender, mut events) = mpsc::channel(AHEAD);
     tokio::spawn(watch(project.clone(), sender.clone()));
     let mut servers = PipedServers::new(&project, launch, sender);
     let mut conversation = Conversation::default();
@@ -70,12 +76,7 @@ pub async fn serve_stdio(
     // Lines that the client has sent while an answer waits for its reader.
     let mut ahead = VecDeque::new();
     loop {
-        let mut lines_out = String::new();
-        for step in conversation.steps() {
-            if let Some(message) = servers.carry_out(step) {
-                lines_out += &format!("{message}\n");
-            }
-        }
+        let lines_out = servers.carry_out_all(&mut conversation);
         if !lines_out.is_empty() {
             let mut write = std::pin::pin!(async {
                 output.write_all(lines_out.as_bytes()).await?;
@@ -117,11 +118,21 @@ pub async fn serve_stdio(
                 None => leaving = Some(Instant::now() + FAREWELL),
             },
             () = &mut stop, if leaving.is_none() => leaving = Some(Instant::now() + FAREWELL),
-            () = passed(leaving) => return Ok(()),
+            () = passed(leaving) => {
+                conversation.give_up_waiting();
+                let last = servers.carry_out_all(&mut conversation);
+                let write = async {
+                    output.write_all(last.as_bytes()).await?;
+                    output.flush().await
+                };
+                // The client may read nothing any longer.
+                let _ = timeout(REST, write).await;
+                return Ok(());
+            }
             Some(event) = events.recv() => match event {
                 ServerEvent::Unwatched(error) => return Err(error),
-                // The client has left, so no further server starts. The running server answers the requests that wait.
-                ServerEvent::Build(_) if leaving.is_some() => {}
+                // The client has left and waits for nothing, so no further server starts.
+                ServerEvent::Build(_) if leaving.is_some() && !conversation.is_waiting() => {}
                 event => servers.handle(&mut conversation, event)?,
             },
         }
@@ -136,17 +147,32 @@ async fn passed(time: Option<Instant>) {
     }
 }
 
-async fn watch(project: Project, events: UnboundedSender<ServerEvent>) {
+async fn watch(project: Project, events: Sender<ServerEvent>) {
     let (sender, mut steps) = mpsc::unbounded_channel();
     let passed_on = events.clone();
     let pass_on = async {
         while let Some(step) = steps.recv().await {
-            let _ = passed_on.send(ServerEvent::Build(step));
+            let _ = passed_on.send(ServerEvent::Build(step)).await;
         }
     };
     let (watched, ()) = tokio::join!(build_after_changes(project, sender), pass_on);
     if let Err(error) = watched {
-        let _ = events.send(ServerEvent::Unwatched(error));
+        let _ = events.send(ServerEvent::Unwatched(error)).await;
+    }
+}
+
+/// Server that runs.
+struct PipedServer {
+    /// Channel to the stdin, and `None` if it is closed.
+    lines: Option<UnboundedSender<String>>,
+    copy: Arc<ProgramCopy>,
+    /// Dropped when the stdin is closed. The server then has a limited time to end, even if it reads nothing.
+    closing: Option<oneshot::Sender<Infallible>>,
+}
+
+impl PipedServer {
+    fn close(&mut self) {
+        (self.lines, self.closing) = (None, None);
     }
 }
 
@@ -154,21 +180,24 @@ async fn watch(project: Project, events: UnboundedSender<ServerEvent>) {
 struct PipedServers {
     launch: Launch,
     copies: Copies,
-    events: UnboundedSender<ServerEvent>,
-    /// Open channels, and `None` for a server whose stdin is closed.
-    running: HashMap<ServerNumber, (Option<UnboundedSender<String>>, Arc<ProgramCopy>)>,
+    events: Sender<ServerEvent>,
+    running: HashMap<ServerNumber, PipedServer>,
     last: ServerNumber,
     /// State of the program of the last server.
     stamp: ProgramStamp,
     /// Program of the last server that has answered.
     good: Option<Arc<ProgramCopy>>,
     attempt: StartAttempt,
+    /// Server that was not ready in time, and is ending.
+    late: Option<ServerNumber>,
 }
 
 /// Attempts to start a program.
 enum StartAttempt {
     /// The new server starts beside the last server.
     First,
+    /// The new server still starts, and the last server ends meanwhile, because the new one may wait for its lock.
+    Slow,
     /// The new server starts as soon as the last server has ended, because both may need the same lock or port.
     Held(Arc<ProgramCopy>),
     Alone,
@@ -177,7 +206,7 @@ enum StartAttempt {
 }
 
 impl PipedServers {
-    fn new(project: &Project, launch: Launch, events: UnboundedSender<ServerEvent>) -> Self {
+    fn new(project: &Project, launch: Launch, events: Sender<ServerEvent>) -> Self {
         let copies = Copies::new(&project.copies());
         Self {
             launch,
@@ -188,6 +217,7 @@ impl PipedServers {
             stamp: None,
             good: None,
             attempt: StartAttempt::First,
+            late: None,
         }
     }
 
@@ -195,7 +225,7 @@ impl PipedServers {
     fn start(&mut self, conversation: &mut Conversation, program: &Path) -> io::Result<()> {
         let (copy, stamp) = self.copies.make(program)?;
         let current = conversation.current().and_then(|current| self.running.get(&current));
-        self.good = current.map(|(_, copy)| copy.clone()).or(self.good.take());
+        self.good = current.map(|server| server.copy.clone()).or(self.good.take());
         (self.stamp, self.attempt) = (stamp, StartAttempt::First);
         let number = self.run(copy)?;
         conversation.start(number);
@@ -213,19 +243,64 @@ impl PipedServers {
         let listening = tokio::spawn(words.clone().listen(server.stderr.take()));
         let reading = tokio::spawn(read(stdout, number, self.events.clone()));
         let writing = tokio::spawn(write(stdin, received));
+        let (closing, closed) = oneshot::channel::<Infallible>();
         let events = self.events.clone();
         tokio::spawn(async move {
-            let status = process::ended(&mut server, async { drop(writing.await) }).await;
+            // The writer ends early if the server has closed its stdin.
+            let stopping = async {
+                tokio::select! {
+                    _ = closed => {}
+                    _ = writing => {}
+                }
+            };
+            let status = process::ended(&mut server, stopping).await;
             let _ = timeout(REST, async { tokio::join!(reading, listening) }).await;
-            let _ = events.send(ServerEvent::Ended(number, words.report(status)));
+            let _ = events.send(ServerEvent::Ended(number, words.report(status))).await;
         });
-        self.running.insert(number, (Some(lines), copy));
+        let is_beside = !self.running.is_empty();
+        self.running
+            .insert(number, PipedServer { lines: Some(lines), copy, closing: Some(closing) });
+        self.expect_answer(number, if is_beside { BESIDE } else { ALONE });
         Ok(number)
+    }
+
+    /// Reports a server as late after this time.
+    fn expect_answer(&self, server: ServerNumber, within: Duration) {
+        let events = self.events.clone();
+        tokio::spawn(async move {
+            sleep(within).await;
+            let _ = events.send(ServerEvent::Late(server)).await;
+        });
+    }
+
+    /// Makes room for a server that is not ready in time. If it has been alone, another program starts instead.
+    fn late(&mut self, conversation: &mut Conversation, server: ServerNumber) {
+        if !conversation.is_starting(server) {
+            return;
+        }
+        let is_alone = self.running.len() == 1;
+        match self.attempt {
+            StartAttempt::First if !is_alone => {
+                say(builds::LAST_ENDS);
+                self.attempt = StartAttempt::Slow;
+                conversation.make_room();
+                self.expect_answer(server, ALONE);
+            }
+            // The next attempts need a program that has answered before.
+            StartAttempt::LastGood => {}
+            _ if self.good.is_none() => {}
+            _ => {
+                self.late = Some(server);
+                self.running.get_mut(&server).into_iter().for_each(PipedServer::close);
+            }
+        }
     }
 
     /// Notes that a server has ended. If it could not start, its program starts once more, or the last program starts again.
     fn ended(&mut self, conversation: &mut Conversation, server: ServerNumber, report: String) {
-        let copy = self.running.remove(&server).map(|(_, copy)| copy);
+        let copy = self.running.remove(&server).map(|server| server.copy);
+        let is_late = self.late.take_if(|late| *late == server).is_some();
+        let report = if is_late { format!("{}\n\n{report}", builds::NEVER_READY) } else { report };
         if !conversation.is_starting(server) {
             conversation.ended(server, &report);
             let StartAttempt::Held(copy) = &self.attempt else { return };
@@ -241,7 +316,16 @@ impl PipedServers {
                 self.attempt = StartAttempt::Held(copy);
                 conversation.hold();
             }
-            (StartAttempt::First | StartAttempt::Alone, _, Some(good)) => {
+            // The server may have given up while the last one still ran.
+            (StartAttempt::Slow, Some(copy), _) if !is_late => {
+                self.attempt = StartAttempt::Held(copy.clone());
+                conversation.hold();
+                if self.running.is_empty() {
+                    self.attempt = StartAttempt::Alone;
+                    self.start_again(conversation, copy, None);
+                }
+            }
+            (StartAttempt::First | StartAttempt::Slow | StartAttempt::Alone, _, Some(good)) => {
                 conversation.hold();
                 self.attempt = StartAttempt::LastGood;
                 // The program that could not start has to start again even if the next build does not change it.
@@ -272,7 +356,8 @@ impl PipedServers {
             None if line.trim_ascii().is_empty() => {}
             // A server answers a line that is no message.
             _ => {
-                let open = self.running.get(&self.last).and_then(|(lines, _)| lines.as_ref());
+                let server = conversation.current().unwrap_or(self.last);
+                let open = self.running.get(&server).and_then(|server| server.lines.as_ref());
                 let line = String::from_utf8_lossy(line).into_owned();
                 open.map(|lines| lines.send(line));
             }
@@ -286,6 +371,7 @@ impl PipedServers {
     ) -> Result<(), DevError> {
         match event {
             ServerEvent::Build(BuildStep::Changed) => conversation.changed(),
+            ServerEvent::Build(BuildStep::Fresh) => conversation.fresh(),
             ServerEvent::Build(BuildStep::Failed(text)) => conversation.build_failed(text),
             ServerEvent::Build(BuildStep::Built(program)) => {
                 let is_running = self.running.contains_key(&self.last);
@@ -298,6 +384,7 @@ impl PipedServers {
             }
             ServerEvent::Said(server, message) => conversation.server_sent(server, &message),
             ServerEvent::Overdue(server) => conversation.give_up(server),
+            ServerEvent::Late(server) => self.late(conversation, server),
             ServerEvent::Ended(server, report) => {
                 self.ended(conversation, server, report);
             }
@@ -306,12 +393,23 @@ impl PipedServers {
         Ok(())
     }
 
+    /// Carries out all steps. Returns the lines for the client.
+    fn carry_out_all(&mut self, conversation: &mut Conversation) -> String {
+        let mut lines = String::new();
+        for step in conversation.steps() {
+            if let Some(message) = self.carry_out(step) {
+                lines += &format!("{message}\n");
+            }
+        }
+        lines
+    }
+
     /// Carries out a step. Returns a message for the client.
     fn carry_out(&mut self, step: Step) -> Option<Message> {
         match step {
             Step::ToClient(message) => return Some(message),
             Step::ToServer(server, message) => {
-                let lines = self.running.get(&server).and_then(|(lines, _)| lines.as_ref());
+                let lines = self.running.get(&server).and_then(|server| server.lines.as_ref());
                 // A server that has ended is reported by its event.
                 let _ = lines.map(|lines| lines.send(message.to_string()));
             }
@@ -319,22 +417,18 @@ impl PipedServers {
                 let events = self.events.clone();
                 tokio::spawn(async move {
                     sleep(PATIENCE).await;
-                    let _ = events.send(ServerEvent::Overdue(server));
+                    let _ = events.send(ServerEvent::Overdue(server)).await;
                 });
             }
             Step::Close(server) => {
-                if let Some((lines, _)) = self.running.get_mut(&server) {
-                    *lines = None;
-                }
+                self.running.get_mut(&server).into_iter().for_each(PipedServer::close);
             }
         }
         None
     }
 
     fn close_all(&mut self) {
-        for (lines, _) in self.running.values_mut() {
-            *lines = None;
-        }
+        self.running.values_mut().for_each(PipedServer::close);
     }
 }
 
@@ -347,19 +441,130 @@ async fn write(stdin: Option<ChildStdin>, mut lines: UnboundedReceiver<String>) 
     }
 }
 
-async fn read(
-    stdout: Option<ChildStdout>,
-    number: ServerNumber,
-    events: UnboundedSender<ServerEvent>,
-) {
+async fn read(stdout: Option<ChildStdout>, number: ServerNumber, events: Sender<ServerEvent>) {
     let Some(stdout) = stdout else { return };
-    let mut lines = BufReader::new(stdout).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
-        match Message::read(line.as_bytes()) {
-            Some(message) => drop(events.send(ServerEvent::Said(number, message))),
+    read_lines(stdout, number, events).await;
+}
+
+/// Reads the messages of a server. A line that is no message is shown to the user.
+async fn read_lines(
+    stdout: impl AsyncRead + Unpin,
+    number: ServerNumber,
+    events: Sender<ServerEvent>,
+) {
+    let mut lines = BufReader::new(stdout).split(b'\n');
+    while let Ok(Some(line)) = lines.next_segment().await {
+        match Message::read(&line) {
+            Some(message) => drop(events.send(ServerEvent::Said(number, message)).await),
             None => {
-                drop(writeln!(io::stderr(), "dev: the server has written this to stdout: {line}"))
+                let line = String::from_utf8_lossy(&line);
+                say(&format!("the server has written this to stdout: {line}"));
             }
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Program that reads nothing and writes nothing.
+    const SILENT: &str = "/bin/sleep";
+
+    struct Silent {
+        servers: PipedServers,
+        conversation: Conversation,
+        events: mpsc::Receiver<ServerEvent>,
+        folder: std::path::PathBuf,
+    }
+
+    impl Silent {
+        /// Starts a silent server, and answers its greeting instead of it.
+        fn start(name: &str) -> Self {
+            let name = format!("mcp-runtime-stdio-{name}-{}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            let (sender, events) = mpsc::channel(AHEAD);
+            let program = folder.join("debug/silent");
+            let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+            let project = Project::new(&program, package, Vec::new()).unwrap();
+            let launch = Launch { args: vec!["1000".into()], env: Vec::new() };
+            let servers = PipedServers::new(&project, launch, sender);
+            let conversation = Conversation::default();
+            let mut silent = Self { servers, conversation, events, folder };
+            silent.start_next();
+            let greeting = silent.steps().remove(0);
+            let Step::ToServer(1, greeting) = greeting else { panic!("{greeting:?}") };
+            let answer = json!({ "jsonrpc": "2.0", "id": greeting.id(), "result": {} });
+            silent.conversation.server_sent(1, &answer.into());
+            silent
+        }
+
+        fn start_next(&mut self) {
+            self.servers.start(&mut self.conversation, Path::new(SILENT)).unwrap();
+        }
+
+        fn steps(&mut self) -> Vec<Step> {
+            self.conversation.steps()
+        }
+
+        /// Carries out all steps, and handles the next event. Returns the server that has ended, if that is the event.
+        async fn next(&mut self) -> Option<ServerNumber> {
+            for step in self.steps() {
+                self.servers.carry_out(step);
+            }
+            // There is no limit, because the paused clock does not wait for processes.
+            let event = self.events.recv().await.unwrap();
+            let ended = match &event {
+                ServerEvent::Ended(server, _) => Some(*server),
+                _ => None,
+            };
+            self.servers.handle(&mut self.conversation, event).unwrap();
+            ended
+        }
+
+        /// Waits until this server has ended.
+        async fn wait_for_end(&mut self, server: ServerNumber) {
+            while self.next().await != Some(server) {}
+        }
+    }
+
+    impl Drop for Silent {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.folder);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_reads_nothing_is_killed_after_its_stdin_is_closed() {
+        let mut silent = Silent::start("deaf");
+        // More than the pipe takes.
+        let message = json!({ "method": "a", "params": "a".repeat(1 << 20) });
+        silent.servers.carry_out(Step::ToServer(1, message.into()));
+        silent.servers.carry_out(Step::Close(1));
+        silent.wait_for_end(1).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_is_never_ready_ends_the_last_one_and_then_gives_way_to_its_program() {
+        let mut silent = Silent::start("late");
+        silent.start_next();
+        while silent.conversation.current().is_some() {
+            silent.next().await;
+        }
+        assert!(silent.conversation.is_starting(2), "the new server goes on alone");
+        while !silent.conversation.is_starting(3) {
+            silent.next().await;
+        }
+        let Some(Step::ToServer(3, _)) = silent.steps().pop() else { panic!("no greeting") };
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_not_utf8_does_not_end_the_reading() {
+        let (sender, mut events) = mpsc::channel(AHEAD);
+        read_lines(&b"\xff\n{\"id\":1,\"result\":{}}\n"[..], 1, sender).await;
+        let Some(ServerEvent::Said(1, message)) = events.recv().await else { panic!("no message") };
+        assert_eq!(message.id(), 1);
     }
 }

@@ -49,11 +49,12 @@ impl SourceWatch {
         Ok(watch)
     }
 
-    /// Watches the sources of the newest build, which has written `program` and may have other dependencies than the build before.
+    /// Watches the sources of the newest build, which has written `program` and may have other dependencies than the build before. Returns whether
+    /// there are folders that were not watched before.
     ///
     /// # Errors
     /// Fails if the system cannot watch a folder.
-    pub(crate) fn follow(&mut self, project: &Project, program: &Path) -> Result<(), DevError> {
+    pub(crate) fn follow(&mut self, project: &Project, program: &Path) -> Result<bool, DevError> {
         let sources = project.sources(program);
         if self.shared.is_renewed.swap(false, Ordering::Relaxed) {
             self.watched.clear();
@@ -74,9 +75,10 @@ impl SourceWatch {
                 _ => {}
             }
         }
+        let has_new = !wanted.is_subset(&self.watched);
         self.watched = wanted;
         *self.shared.sources.lock().unwrap_or_else(PoisonError::into_inner) = sources;
-        Ok(())
+        Ok(has_new)
     }
 
     /// Waits for a change. A change since the last call ends the wait at once.

@@ -1,12 +1,12 @@
 //! Answer of a server that is a stream of events, on its way to the client.
 
-use std::{mem, ops::ControlFlow, sync::Arc};
+use std::{mem, ops::ControlFlow, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use serde_json::json;
-use tokio::sync::mpsc::Sender;
+use tokio::{sync::mpsc::Sender, time::sleep};
 
 use super::{
     hub::{Asker, Hub},
@@ -15,6 +15,9 @@ use super::{
     upstream::{OpenExchange, Upstream},
 };
 use crate::message::{self, ACKNOWLEDGED, Message, MessageKind};
+
+/// Time that a client of a session has to resume the stream of a call after its connection has broken.
+const RESUMING: Duration = Duration::from_secs(5);
 
 /// Answer that is a stream of events.
 pub(crate) struct EventExchange {
@@ -29,7 +32,7 @@ pub(crate) struct EventExchange {
     /// Whether the stream goes on at the next server.
     pub(crate) outlasts: bool,
     /// Guards that count the requests as open until the stream ends.
-    #[expect(dead_code, reason = "its end is what counts")]
+    #[expect(dead_code, reason = "the guards act when they are dropped")]
     pub(crate) open: (Option<OpenExchange>, Option<Vec<SessionRequest>>),
 }
 
@@ -37,6 +40,10 @@ impl EventExchange {
     /// Passes all events on. A request whose server ends gets an answer that says so.
     pub(crate) async fn run(mut self, body: Incoming, client: Sender<Bytes>) {
         if self.pass_on(body, &client).await.is_break() {
+            if self.session.is_some() && client.is_closed() {
+                // The server goes on with the call, and counts as busy meanwhile.
+                sleep(RESUMING).await;
+            }
             return;
         }
         if self.requests.is_empty() || !self.upstream.has_ended().await {
@@ -65,6 +72,9 @@ impl EventExchange {
             let Some(Ok(frame)) = frame else { return ControlFlow::Continue(()) };
             let Ok(data) = frame.into_data() else { continue };
             for mut event in reader.take(&data) {
+                if let Some(address) = event.endpoint() {
+                    self.asker.note_endpoint(address);
+                }
                 let ends = event.message.as_ref().is_some_and(|message| self.ends(message));
                 if ends && self.outlasts && self.upstream.is_stopping() {
                     return ControlFlow::Continue(());

@@ -41,7 +41,7 @@ struct ClientRequest {
     session: Option<Arc<Session>>,
 }
 
-/// Way of a message of a client.
+/// Server that gets a message of a client.
 enum Route {
     /// To the server that answers now.
     Current,
@@ -105,7 +105,7 @@ impl ClientRequest {
             }
             last = Some(response);
         }
-        // Each message has its own way, so no message is left.
+        // Each message has reached its own server, so no message is left.
         if let Some(response) = last.take_if(|_| rest.is_empty()) {
             return Ok(response);
         }
@@ -153,7 +153,7 @@ impl ClientRequest {
             // The server that answers now may have asked a question of its own with this id.
             MessageKind::Response if message.has(&["result"]) || message.has(&["error"]) => {
                 let number = message.id();
-                let Some((upstream, id)) = hub.asked(&number, session) else {
+                let Some((upstream, id)) = hub.asked(&number, session, &self.parts.uri) else {
                     return Route::Nowhere;
                 };
                 message.set(&["id"], id);
@@ -375,6 +375,18 @@ impl ClientRequest {
             }
             _ => {}
         }
+        let answers = hub.phase.borrow().number() == Some(upstream.number);
+        match &self.session {
+            // The session has expired. The client begins another one.
+            Some(session)
+                if answers
+                    && response.status() == StatusCode::NOT_FOUND
+                    && self.parts.uri.path() == session.path() =>
+            {
+                hub.remove_session(session.id());
+            }
+            _ => {}
+        }
         response
     }
 
@@ -383,6 +395,9 @@ impl ClientRequest {
         let last_event = header(&self.parts.headers, LAST_EVENT).and_then(|id| id.split_once('.'));
         let last =
             last_event.and_then(|(server, id)| Some((hub.upstream(server.parse().ok()?)?, id)));
+        if last.is_none() && last_event.is_some_and(|(_, id)| !id.starts_with("0-")) {
+            return Err("the server of this call has ended: call again".to_owned());
+        }
         let (upstream, last_event) = match last {
             Some((upstream, id)) => (upstream, Some(id)),
             None => (self.server(hub).await?.0, None),

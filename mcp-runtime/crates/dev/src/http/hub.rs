@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
+use hyper::Uri;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
@@ -76,8 +77,17 @@ struct OpenQuestion {
 pub(crate) enum Asker {
     /// Session with this id.
     Session(String),
-    /// Stream of a client without a session, which uses HTTP+SSE.
-    Stream(u64),
+    /// Stream of a client without a session, which uses HTTP+SSE. The server tells the client in the first event where it takes answers.
+    Stream { number: u64, endpoint: Option<String> },
+}
+
+impl Asker {
+    /// Notes the address that the first event of a stream names.
+    pub(crate) fn note_endpoint(&mut self, address: &str) {
+        if let Self::Stream { endpoint, .. } = self {
+            *endpoint = Some(address.to_owned());
+        }
+    }
 }
 
 impl Tables {
@@ -134,6 +144,12 @@ impl Hub {
         self.tables().upstream(number)
     }
 
+    /// Servers that have not ended.
+    pub(crate) fn running(&self) -> Vec<Arc<Upstream>> {
+        let tables = self.tables();
+        tables.upstreams.keys().filter_map(|number| tables.upstream(*number)).collect()
+    }
+
     /// Forgets a server that has ended, and its questions. A later server may have questions with the same ids.
     pub(crate) fn forget(&self, server: u64) {
         let mut tables = self.tables();
@@ -159,7 +175,7 @@ impl Hub {
     pub(crate) fn asker(&self, session: Option<&Session>) -> Asker {
         match session {
             Some(session) => Asker::Session(session.id().to_owned()),
-            None => Asker::Stream(self.tables().number()),
+            None => Asker::Stream { number: self.tables().number(), endpoint: None },
         }
     }
 
@@ -175,18 +191,28 @@ impl Hub {
         question.set(&["id"], json!(number));
     }
 
-    /// Returns the server that waits for the answer with this id, and its own id of the question. A client cannot answer for another session.
+    /// Returns the server that waits for the answer with this id at this address, and its own id of the question. A client cannot answer for another
+    /// session, or for the stream of another client.
     pub(crate) fn asked(
         &self,
         id: &Value,
         session: Option<&Session>,
+        uri: &Uri,
     ) -> Option<(Arc<Upstream>, Value)> {
         let tables = self.tables();
         let question = tables.questions.get(&id.as_u64()?)?;
         let is_foreign = match (&question.asker, session) {
             (Asker::Session(asker), Some(session)) => *asker != session.id(),
-            // The server refuses an answer without the id of the session, and the client may send it again.
-            _ => false,
+            // The server refuses an answer without the id of the session, and the client may send it again. At the address of another stream, the
+            // server would take it as the answer to a question of that stream.
+            (Asker::Session(asker), None) => {
+                tables.sessions.get(asker).is_none_or(|session| session.path() != uri.path())
+            }
+            // Only the owner of the stream knows the secret in its address. The address is relative.
+            (Asker::Stream { endpoint, .. }, _) => {
+                let secret = endpoint.as_deref().and_then(|address| address.split_once('?'));
+                secret.map(|(_, secret)| secret) != uri.query() || secret.is_none()
+            }
         };
         let upstream = tables.upstream(question.server).filter(|_| !is_foreign)?;
         Some((upstream, question.id.clone()))

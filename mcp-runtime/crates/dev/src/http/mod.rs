@@ -16,7 +16,7 @@ mod sse;
 mod tests;
 mod upstream;
 
-use std::{convert::Infallible, io::Write as _, path::Path, sync::Arc, time::Duration};
+use std::{convert::Infallible, io::Write as _, path::Path, pin::pin, sync::Arc, time::Duration};
 
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
@@ -30,7 +30,7 @@ use tokio::{
 pub use self::ready::{KeptFile, ServerAddress, Supervisor};
 use self::{hub::Hub, upstream::Upstream};
 use crate::{
-    builds::{BuildStep, build_after_changes},
+    builds::{self, ALONE, BESIDE, BuildStep, build_after_changes, say},
     copies::{self, Copies, ProgramCopy, ProgramStamp},
     error::DevError,
     process::{self, Launch},
@@ -71,12 +71,24 @@ pub async fn serve_http(
         () = servers.follow(steps) => Ok(()),
         () = announced => Ok(()),
     };
-    let last = hub.phase.borrow().current.clone();
-    if let Some(last) = last {
-        last.stop();
-        let _ = timeout(FAREWELL, last.ended()).await;
+    if let Some(starting) = servers.starting.take() {
+        starting.abort();
+        let _ = starting.await;
     }
+    end_all(&hub).await;
     result
+}
+
+/// Ends all servers in order, also those that have been replaced and still answer.
+async fn end_all(hub: &Hub) {
+    let running = hub.running();
+    running.iter().for_each(|upstream| upstream.stop());
+    let ended = async {
+        for upstream in &running {
+            upstream.ended().await;
+        }
+    };
+    let _ = timeout(FAREWELL, ended).await;
 }
 
 async fn accept(listener: TcpListener, hub: &Arc<Hub>) {
@@ -152,6 +164,9 @@ impl HttpServers {
                 BuildStep::Changed => {
                     self.hub.phase.send_modify(|phase| phase.is_building = true);
                 }
+                BuildStep::Fresh => {
+                    self.hub.phase.send_modify(|phase| phase.is_building = false);
+                }
                 BuildStep::Failed(text) => self.hub.phase.send_modify(|phase| {
                     phase.is_building = false;
                     phase.build_error = Some(text.into());
@@ -211,11 +226,13 @@ async fn replace(
     if let Some(last) = &last {
         last.logins_end().await;
     }
-    let mut started = Upstream::start(number, program.path(), &launch, &kept).await;
+    let start = || Upstream::start(number, program.path(), &launch, &kept);
+    let has_good = hub.good().is_some();
+    let mut started = start_beside(last.as_ref(), has_good, start()).await;
     if let (Err(_), Some(last)) = (&started, last) {
         last.retire().await;
         last.ended().await;
-        started = Upstream::start(number, program.path(), &launch, &kept).await;
+        started = start_beside(None, has_good, start()).await;
     }
     let (upstream, program, broken) = match (started, hub.good()) {
         (Ok(upstream), _) => (upstream, program, None),
@@ -241,6 +258,37 @@ async fn replace(
             }
         });
     });
+}
+
+/// Waits for a server that starts beside `last`. If it is not ready within [`BESIDE`], `last` ends, because both may need the same lock or port. If a
+/// server that starts alone is not ready within [`ALONE`], and `has_good` tells that another program can start instead, the start fails.
+///
+/// # Errors
+/// Returns the text for clients if the server does not start.
+async fn start_beside(
+    last: Option<&Arc<Upstream>>,
+    has_good: bool,
+    start: impl Future<Output = Result<Arc<Upstream>, String>>,
+) -> Result<Arc<Upstream>, String> {
+    let mut start = pin!(start);
+    if let Some(last) = last {
+        if let Ok(started) = timeout(BESIDE, &mut start).await {
+            return started;
+        }
+        say(builds::LAST_ENDS);
+        tokio::select! {
+            started = &mut start => return started,
+            () = async {
+                last.retire().await;
+                last.ended().await;
+            } => {}
+        }
+    }
+    match timeout(ALONE, &mut start).await {
+        Ok(started) => started,
+        Err(_) if has_good => Err(builds::NEVER_READY.to_owned()),
+        Err(_) => start.await,
+    }
 }
 
 /// Notes that no server could start.

@@ -56,7 +56,7 @@ struct Report {
 }
 
 /// Process of `dev` that has started this server and waits until it listens.
-#[derive(Debug, PartialEq)]
+#[derive(PartialEq)]
 pub struct Supervisor {
     secret: String,
     address: String,
@@ -102,6 +102,14 @@ impl Supervisor {
         let report = Report { secret: self.secret, server };
         stream.write_all((serde_json::to_string(&report)? + "\n").as_bytes())?;
         Ok(stream)
+    }
+}
+
+impl fmt::Debug for Supervisor {
+    /// The secret is left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Supervisor");
+        shown.field("address", &self.address).field("kept", &self.kept).finish_non_exhaustive()
     }
 }
 
@@ -197,7 +205,7 @@ impl KeptFile {
         &self.path
     }
 
-    /// Returns the random key that all servers of one `dev` have. The file does not contain it, so that a server can encrypt parts of its lines
+    /// Returns the random key that `dev` gives to all of its servers. The file does not contain it, so that a server can encrypt parts of its lines
     /// for the next server.
     #[must_use]
     pub fn key(&self) -> [u8; 32] {
@@ -308,6 +316,7 @@ mod tests {
         assert_eq!(Supervisor::read("127.0.0.1:1", Some(12)), None);
         let kept = Some(KeptFile::new("/a b/kept".into(), [9; 32]));
         let found = Supervisor { secret: "secret".into(), address: "127.0.0.1:1".into(), kept };
+        assert!(!format!("{found:?}").contains("secret"));
         assert_eq!(Supervisor::read(&variable, Some(12)), Some(found));
         for wrong in ["", "0", "09", "zz"] {
             let variable = format!("12 secret 127.0.0.1:1 {wrong} /a b/kept");

@@ -64,6 +64,11 @@ impl Session {
         &self.id
     }
 
+    /// Path of the endpoint of the session.
+    pub(crate) fn path(&self) -> &str {
+        self.uri.path()
+    }
+
     pub(crate) fn record(&self) -> MutexGuard<'_, SessionRecord> {
         self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }

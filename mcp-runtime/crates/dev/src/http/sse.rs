@@ -60,6 +60,11 @@ impl StreamEvent {
         Self { id, message, rest }
     }
 
+    /// Returns the address that the first event of a stream of HTTP+SSE names.
+    pub(crate) fn endpoint(&self) -> Option<&str> {
+        self.rest.strip_prefix("event: endpoint\ndata: ")?.lines().next()
+    }
+
     pub(crate) fn of(message: Message) -> Self {
         Self { id: None, message: Some(message), rest: "event: message\n".to_owned() }
     }

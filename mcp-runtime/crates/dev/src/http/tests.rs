@@ -1,6 +1,11 @@
 //! Requests of clients to servers that the tests play themselves.
 
-use std::{convert::Infallible, future::ready, pin::pin, sync::Arc};
+use std::{
+    convert::Infallible,
+    future::{pending, ready},
+    pin::pin,
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -14,13 +19,16 @@ use tokio::{
 
 use super::{
     body::{self, AnswerBody},
+    end_all,
     exchange::answer,
     hub::Hub,
     session::SESSION,
     sse::{EventReader, StreamEvent},
+    start_beside,
     upstream::Upstream,
 };
 use crate::{
+    builds::NEVER_READY,
     copies::ProgramCopy,
     message::{self, Message},
 };
@@ -106,16 +114,17 @@ impl Played {
     }
 }
 
-/// Client with a session.
+/// Client with a session, or a client of HTTP+SSE that answers at an address of its own.
 struct TestClient {
     hub: Arc<Hub>,
     session: &'static str,
+    uri: &'static str,
 }
 
 impl TestClient {
     /// Begins a session at a server.
     async fn start(hub: &Arc<Hub>, server: &mut Played, session: &'static str) -> Self {
-        let client = Self { hub: hub.clone(), session };
+        let client = Self { hub: hub.clone(), session, uri: "/mcp" };
         let initialize = request(0, "initialize", json!({}));
         let begin = async {
             let result = json!({ "jsonrpc": "2.0", "id": 0, "result": { "capabilities": {} } });
@@ -134,7 +143,7 @@ impl TestClient {
     ) -> Response<AnswerBody> {
         let mut request = Request::new(Full::new(Bytes::from(body.to_owned())));
         *request.method_mut() = method;
-        *request.uri_mut() = "/mcp".parse().unwrap();
+        *request.uri_mut() = self.uri.parse().unwrap();
         let own = [(SESSION, self.session), ("host", "127.0.0.1"), ("accept", "text/event-stream")];
         for (name, value) in own.iter().chain(headers) {
             request.headers_mut().insert(*name, value.parse().unwrap());
@@ -164,6 +173,19 @@ impl ReadStream {
             let frame = self.body.frame().await?.unwrap().into_data().unwrap();
             if let Some(event) = self.reader.take(&frame).pop() {
                 return event.message;
+            }
+        }
+    }
+}
+
+impl ReadStream {
+    /// Returns the next event that has a message.
+    async fn message(&mut self) -> Message {
+        loop {
+            let frame = self.body.frame().await.unwrap().unwrap().into_data().unwrap();
+            let events = self.reader.take(&frame).into_iter();
+            if let Some(message) = events.filter_map(|event| event.message).next_back() {
+                return message;
             }
         }
     }
@@ -373,12 +395,140 @@ async fn the_next_server_starts_after_the_logins_that_are_under_way() {
     response.into_body().collect().await.unwrap();
     upstream.logins_end().await;
     // A further login waits for the next server.
+    let further = client.send(Method::POST, &[], "code=2");
+    let further = async { assert_eq!(further.await.status(), StatusCode::ACCEPTED) };
+    let received = async {
+        let mut new = Played::start(&hub, 4).await;
+        tokio::select! {
+            _ = old.next() => panic!("the old server gets the login"),
+            received = new.next() => received.accept(),
+        }
+    };
+    // The login chooses its server before the new one starts.
+    tokio::join!(biased; further, received);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_waits_for_the_lock_of_the_last_one_gets_it() {
+    let hub = Arc::<Hub>::default();
+    let address = "127.0.0.1:1".parse().unwrap();
+    let (last, new) = (Upstream::of_test(2, address), Upstream::of_test(4, address));
+    hub.take_over(&last, &ProgramCopy::of_test(), None);
+    // The test plays the process of the last server, which holds the lock until it is asked to end.
+    let released = async {
+        last.stopping().await;
+        last.end();
+        Ok(new.clone())
+    };
+    let started = start_beside(Some(&last), true, released).await.unwrap();
+    assert_eq!(started.number, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_is_never_ready_gives_way_to_the_last_good_program() {
+    let last = Upstream::of_test(2, "127.0.0.1:1".parse().unwrap());
+    let ends = async {
+        last.stopping().await;
+        last.end();
+        pending().await
+    };
+    let text = start_beside(Some(&last), true, ends).await.err().unwrap();
+    assert_eq!(text, NEVER_READY);
+}
+
+#[tokio::test]
+async fn a_client_of_http_sse_answers_only_its_own_questions() {
+    let hub = Arc::<Hub>::default();
+    let mut server = Played::start(&hub, 2).await;
+    let with_session = TestClient::start(&hub, &mut server, "a").await;
+    let (_events, _stream, id) = ask(&with_session, &mut server).await;
+    let mut asked = vec![(with_session, id)];
+    let mut open = Vec::new();
+    for uri in ["/message?id=1", "/message?id=2"] {
+        let client = TestClient { hub: hub.clone(), session: "", uri };
+        let opened = TestClient { hub: hub.clone(), session: "", uri: "/sse" };
+        let (response, events) =
+            tokio::join!(opened.send(Method::GET, &[], ""), async { server.next().await.stream() });
+        let address = uri.trim_start_matches('/');
+        events.send(format!("event: endpoint\ndata: {address}\n\n").into()).await.unwrap();
+        events.send(question()).await.unwrap();
+        let mut stream = ReadStream::of(response);
+        let id = stream.message().await.id();
+        asked.push((client, id));
+        open.push((events, stream));
+    }
+    for (at, (client, _)) in asked.iter().enumerate() {
+        for (_, (_, id)) in asked.iter().enumerate().filter(|(of, _)| *of != at) {
+            let answer = result(id);
+            let response = tokio::select! {
+                response = client.post(&answer) => response,
+                received = server.next() => panic!("the server gets {}", received.message),
+            };
+            assert_eq!(response.status(), StatusCode::ACCEPTED);
+        }
+    }
+    for (client, id) in asked {
+        let answer = result(&id);
+        let (response, ()) =
+            tokio::join!(client.post(&answer), async { server.next().await.accept() });
+        assert_eq!(response.status(), StatusCode::ACCEPTED);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn at_the_end_all_servers_are_asked_to_end() {
+    let hub = Arc::<Hub>::default();
+    let upstreams = [2, 4].map(|number| Upstream::of_test(number, "127.0.0.1:1".parse().unwrap()));
+    for upstream in &upstreams {
+        hub.take_over(upstream, &ProgramCopy::of_test(), None);
+    }
+    end_all(&hub).await;
+    assert!(upstreams.iter().all(|upstream| upstream.is_stopping()));
+}
+
+#[tokio::test]
+async fn a_call_whose_server_has_ended_cannot_be_resumed() {
+    let hub = Arc::<Hub>::default();
+    let mut server = Played::start(&hub, 4).await;
+    let client = TestClient::start(&hub, &mut server, "a").await;
+    let response = tokio::select! {
+        response = client.send(Method::GET, &[("last-event-id", "2.3-1")], "") => response,
+        received = server.next() => panic!("the server gets {}", received.message),
+    };
+    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+}
+
+#[tokio::test]
+async fn a_session_that_its_server_does_not_know_any_longer_is_forgotten() {
+    let hub = Arc::<Hub>::default();
+    let mut server = Played::start(&hub, 2).await;
+    let client = TestClient::start(&hub, &mut server, "a").await;
+    let ping = request(1, "ping", json!({}));
+    let (response, ()) = tokio::join!(client.post(&ping), async {
+        server.next().await.reply(StatusCode::NOT_FOUND, &[], body::whole("no session"));
+    });
+    assert_eq!(response.status(), StatusCode::NOT_FOUND);
+    assert!(hub.session("a").is_none());
+}
+
+#[tokio::test]
+async fn a_replaced_server_waits_for_a_client_that_may_resume_its_call() {
+    let hub = Arc::<Hub>::default();
+    let mut old = Played::start(&hub, 2).await;
+    let client = TestClient::start(&hub, &mut old, "a").await;
+    let (events, stream, _) = ask(&client, &mut old).await;
+    Played::start(&hub, 4).await;
+    // The connection of the client breaks.
+    drop(stream);
+    events.closed().await;
+    let upstream = old.upstream.clone();
+    let retired = pin!(upstream.retire());
     tokio::select! {
         biased;
-        _ = client.send(Method::POST, &[], "code=2") => panic!("a server has answered"),
+        () = retired => panic!("the server ends before the client can resume"),
         () = ready(()) => {}
     }
-    let mut new = Played::start(&hub, 4).await;
-    let (_, ()) =
-        tokio::join!(client.send(Method::POST, &[], "code=2"), async { new.next().await.accept() });
+    let resume = client.send(Method::GET, &[("last-event-id", "2.3-1")], "");
+    let (response, _events) = tokio::join!(resume, async { old.next().await.stream() });
+    assert_eq!(response.status(), StatusCode::OK);
 }

@@ -184,6 +184,11 @@ impl Upstream {
         })
     }
 
+    /// Waits until the server is asked to end.
+    pub(crate) async fn stopping(&self) {
+        let _ = self.is_stopping.subscribe().wait_for(|is| *is).await;
+    }
+
     /// Reports the end of the server.
     pub(crate) fn end(&self) {
         self.ended.send_replace(Some("the server has ended".to_owned()));
