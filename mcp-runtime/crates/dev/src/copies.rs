@@ -8,7 +8,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Name of the file in the folder of a process on which the process holds a lock. The system ends the lock together with the process.
+/// Name of the file that a process locks in its folder. The operating system releases the lock when the process ends.
 const LOCK: &str = "lock";
 
 /// Age after which a folder without a lock is removed. A process that starts needs less time between the folder and the lock.
@@ -21,7 +21,7 @@ pub(crate) type ProgramStamp = Option<(SystemTime, u64)>;
 pub(crate) struct Copies {
     folder: PathBuf,
     count: u64,
-    /// Lock on the folder. `None` if the file system has no locks.
+    /// Lock on the folder. `None` if the folder cannot be locked, for example on a file system without locks.
     lock: Option<File>,
 }
 
@@ -131,7 +131,7 @@ fn remove_abandoned(folder: &Path) {
 /// Locks the folder of a process.
 ///
 /// # Errors
-/// Fails with `WouldBlock` if a process that runs has locked the folder, and with another error if there is no lock or the system cannot lock it.
+/// Fails with `WouldBlock` if a running process holds the lock, with `NotFound` if the file is missing, or if the system cannot lock it.
 fn lock(folder: &Path, creates: bool) -> io::Result<File> {
     if creates {
         fs::create_dir_all(folder)?;

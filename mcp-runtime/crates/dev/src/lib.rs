@@ -13,8 +13,9 @@
 //! # }
 //! ```
 
-// `project` knows the program and its sources. `watch`, `cargo` and `builds` build it, `copies` and `process` run it. `message` and `record` contain the
-// parts of the protocol that this crate has to know. `conversation` is the state of a client over stdio, and `http` serves clients over HTTP.
+// `project` knows the program and its sources. `watch`, `cargo` and `builds` build it, `copies` and `process` run it. `message` and `record`
+// contain the parts of the protocol that this crate has to know. `conversation` is the state of a client over stdio, and `http` serves clients
+// over HTTP.
 
 mod builds;
 mod cargo;

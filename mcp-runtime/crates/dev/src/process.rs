@@ -1,4 +1,4 @@
-//! Process of a server, and the end of this process.
+//! Processes of servers, and the signals that end `dev` itself.
 
 #[cfg(unix)]
 use std::io::IsTerminal as _;
@@ -120,12 +120,12 @@ async fn asked_to_end_by(#[cfg_attr(not(unix), expect(unused))] outlasts_termina
     }
 }
 
-/// Whether the user wants this process to go on without its terminal, as `nohup` arranges it.
+/// Whether the user wants `dev` to outlive its terminal, for example with `nohup`.
 #[cfg(unix)]
 fn outlasts_terminal() -> bool {
     match fs::read_to_string("/proc/self/status") {
         Ok(status) => ignores_hangups(&status),
-        // `nohup` connects no stream to the terminal.
+        // `nohup` of GNU connects no stream to the terminal. That of macOS leaves stdin, and counts only if stdin is redirected too.
         Err(_) => !io::stdin().is_terminal() && !io::stderr().is_terminal(),
     }
 }

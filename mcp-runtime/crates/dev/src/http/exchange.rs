@@ -47,7 +47,7 @@ enum Route {
     Current,
     /// To the server that the message belongs to.
     Owner(OwnedMessage),
-    /// To no server: the server that has asked the answered question has ended, or no server has asked it.
+    /// No server: the answered question is unknown, belongs to another session, or comes from a server that has ended.
     Nowhere,
 }
 
@@ -135,7 +135,7 @@ impl ClientRequest {
         requests_of(&self.messages)
     }
 
-    /// Finds the server whose question a response answers, or whose running request a notification cancels.
+    /// Returns the destination of a message: the server whose question it answers or whose request it cancels, or else the current server.
     fn route(&self, hub: &Hub, message: &Message) -> Route {
         let mut message = message.clone();
         let session = self.session.as_deref();
@@ -150,7 +150,7 @@ impl ClientRequest {
                     None => Route::Current,
                 }
             }
-            // The server that answers now may have asked a question of its own with this id.
+            // The current server never gets the answer to another question: it may use this id for a question of its own.
             MessageKind::Response if message.has(&["result"]) || message.has(&["error"]) => {
                 let number = message.id();
                 let Some((upstream, id)) = hub.asked(&number, session, &self.parts.uri) else {
@@ -159,7 +159,7 @@ impl ClientRequest {
                 message.set(&["id"], id);
                 Route::Owner(OwnedMessage { upstream, message, question: Some(number) })
             }
-            // The server reports what is wrong with a message that is neither a request nor a response.
+            // A message without `method`, `result` and `error` also counts as a response. The server reports what is wrong with it.
             MessageKind::Request | MessageKind::Response => Route::Current,
         }
     }

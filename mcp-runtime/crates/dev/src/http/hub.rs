@@ -96,7 +96,7 @@ impl Tables {
         self.last
     }
 
-    /// Returns the id of an open question that the client knows.
+    /// Returns the id by which the client knows an open question.
     fn number_of(&self, question: &OpenQuestion) -> Option<u64> {
         let mut open = self.questions.iter();
         open.find(|(_, open)| *open == question).map(|(number, _)| *number)
@@ -139,7 +139,7 @@ impl Hub {
         self.tables().good.clone()
     }
 
-    /// Server with this number, unless it has ended.
+    /// Returns the server with this number. `None` if it has ended.
     pub(crate) fn upstream(&self, number: u64) -> Option<Arc<Upstream>> {
         self.tables().upstream(number)
     }
@@ -150,7 +150,7 @@ impl Hub {
         tables.upstreams.keys().filter_map(|number| tables.upstream(*number)).collect()
     }
 
-    /// Forgets a server that has ended, and its questions. A later server may have questions with the same ids.
+    /// Forgets a server that has ended, and its questions, which no answer can reach any more.
     pub(crate) fn forget(&self, server: u64) {
         let mut tables = self.tables();
         tables.upstreams.remove(&server);
@@ -203,7 +203,7 @@ impl Hub {
         let question = tables.questions.get(&id.as_u64()?)?;
         let is_foreign = match (&question.asker, session) {
             (Asker::Session(asker), Some(session)) => *asker != session.id(),
-            // The server refuses an answer without the id of the session, and the client may send it again. At the address of another stream, the
+            // The server itself refuses an answer without a session id. The client may then send the answer again, with the id. At the address of another stream, the
             // server would take it as the answer to a question of that stream.
             (Asker::Session(asker), None) => {
                 tables.sessions.get(asker).is_none_or(|session| session.path() != uri.path())

@@ -1,4 +1,4 @@
-//! Requests of clients to servers that the tests play themselves.
+//! Requests from clients to mock servers, whose responses the tests write.
 
 use std::{
     convert::Infallible,
@@ -67,7 +67,7 @@ impl Received {
     }
 }
 
-/// Server that a test plays.
+/// Mock server: the test reads its requests and writes its responses.
 struct Played {
     upstream: Arc<Upstream>,
     received: mpsc::UnboundedReceiver<Received>,
@@ -291,7 +291,7 @@ async fn sessions_of_one_server_have_questions_of_their_own() {
         let told = stream.next().await.unwrap();
         assert_eq!(told.value(message::CANCELLED_ID), *id);
     }
-    // The question of a session has no answer from another session.
+    // Another session cannot answer the question.
     asked[0].1.send(question()).await.unwrap();
     let answer = result(&asked[0].2.next().await.unwrap().id());
     let stray = tokio::select! {

@@ -114,7 +114,7 @@ impl Upstream {
         self.stop();
     }
 
-    /// Waits for the requests that may change the logins. The next server reads the logins when it starts.
+    /// Waits until the requests that may change logins are answered, for at most [`LOGINS`]. The next server reads the logins at its start.
     pub(crate) async fn logins_end(&self) {
         let mut open = self.open.subscribe();
         let _ = timeout(LOGINS, open.wait_for(|count| count.logins == 0)).await;
@@ -169,7 +169,7 @@ impl Drop for OpenExchange {
     }
 }
 
-/// Server that a test plays itself.
+/// Mock server of a test.
 #[cfg(test)]
 impl Upstream {
     pub(crate) fn of_test(number: u64, address: SocketAddr) -> Arc<Self> {
