@@ -209,6 +209,22 @@ fn a_change_ends_a_build_that_hangs() {
 }
 
 #[test]
+fn a_build_script_that_writes_sources_does_not_end_its_own_build() {
+    let workshop = Workshop::new("generates", "");
+    let mut client = Client::start(workshop.dev(&[]));
+    client.initialize("2025-11-25");
+    // Each run of the script writes other sources, and goes on after that, so that `dev` sees the change before the end of the build.
+    workshop.save(
+        "build.rs",
+        "fn main() {\n    println!(\"cargo::rerun-if-changed=build.rs\");\n    let text = format!(\"// {}\\n\", std::process::id());\n    std::fs::write(\"src/generated.rs\", text).unwrap();\n    std::thread::sleep(std::time::Duration::from_secs(1));\n}\n",
+    );
+    workshop.save_program(DOUBLE);
+    let answer = client.wait_for_answer("double", json!({ "number": 2 }));
+    assert_eq!(text(&answer), "4");
+    client.check_end();
+}
+
+#[test]
 fn a_running_call_ends_at_the_server_that_has_begun_it() {
     let workshop = Workshop::new("running", GREET);
     let mut client = Client::start(workshop.dev(&[]));

@@ -4,7 +4,7 @@ use std::{io::Write as _, mem, path::PathBuf, time::Duration};
 
 use tokio::{
     sync::mpsc,
-    time::{Instant, timeout},
+    time::{Instant, sleep, timeout},
 };
 
 use crate::{
@@ -17,6 +17,12 @@ use crate::{
 
 /// Time without a change after which a build starts. Editors write a file in several steps.
 const QUIET: Duration = Duration::from_millis(15);
+
+/// Number of builds without an end in a row, after which a build may take its time.
+const ENDED_IN_A_ROW: u32 = 2;
+
+/// Time that such a build has before a change ends it. Build scripts may write sources, and a change of their own would end each build.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Time in which a new server has to be ready before the last server ends.
 pub(crate) const BESIDE: Duration = Duration::from_secs(10);
@@ -85,22 +91,32 @@ pub(crate) async fn build_after_changes(
     }
 }
 
-/// Builds until there is no change during the build. `waits` tells whether the editor may still write.
+/// Builds until there is no change during the build. A change ends the build, because a build that hangs must not keep its mend from being built.
+/// `waits` tells whether the editor may still write.
 async fn build_until_quiet(
     project: &Project,
     watch: &mut SourceWatch,
     program: &mut PathBuf,
     mut waits: bool,
 ) -> Result<Built, DevError> {
+    let mut ended = 0;
     loop {
         while waits && timeout(QUIET, watch.changed()).await.is_ok() {}
         waits = true;
+        let patience = if ended < ENDED_IN_A_ROW { Duration::ZERO } else { PATIENCE };
+        let change = async {
+            sleep(patience).await;
+            watch.changed().await;
+        };
         let built = tokio::select! {
             biased;
-            // A build that hangs must not keep its mend from being built.
-            () = watch.changed() => continue,
+            () = change => {
+                ended += 1;
+                continue;
+            }
             built = build(project) => built,
         };
+        ended = 0;
         if let Built::Program(built) = &built {
             program.clone_from(built);
         }
