@@ -1,6 +1,7 @@
 //! Clients over stdio.
 
 use std::{
+    fs,
     io::{Read as _, Write as _},
     net::TcpListener,
     process::{ChildStdin, ChildStdout, Stdio},
@@ -209,18 +210,42 @@ fn a_change_ends_a_build_that_hangs() {
 }
 
 #[test]
-fn a_build_script_that_writes_sources_does_not_end_its_own_build() {
+fn a_build_script_that_writes_sources_does_not_end_each_build() {
     let workshop = Workshop::new("generates", "");
     let mut client = Client::start(workshop.dev(&[]));
     client.initialize("2025-11-25");
-    // Each run of the script writes other sources, and goes on after that, so that `dev` sees the change before the end of the build.
-    workshop.save(
-        "build.rs",
-        "fn main() {\n    println!(\"cargo::rerun-if-changed=build.rs\");\n    let text = format!(\"// {}\\n\", std::process::id());\n    std::fs::write(\"src/generated.rs\", text).unwrap();\n    std::thread::sleep(std::time::Duration::from_secs(1));\n}\n",
+    let letters = |id: u64| {
+        let params = call("letters", json!({ "text": "four" }));
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+    };
+    // The call waits for the first build, which a change would end too.
+    client.send(&letters(1));
+    client.response(1);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address").to_string();
+    // The script ends when the test closes the connection. Until then, `dev` sees the change of the sources.
+    let script = format!(
+        r#"fn main() {{
+            println!("cargo::rerun-if-changed=build.rs");
+            let text = format!("// {{}}\n", std::process::id());
+            std::fs::write("src/generated.rs", text).unwrap();
+            let mut open = std::net::TcpStream::connect({address:?}).unwrap();
+            std::io::Read::read(&mut open, &mut [0]).unwrap();
+        }}"#
     );
-    workshop.save_program(DOUBLE);
-    let answer = client.wait_for_answer("double", json!({ "number": 2 }));
-    assert_eq!(text(&answer), "4");
+    // A single change of the script, so that only its own changes end its builds.
+    workshop.save("script.new", &script);
+    fs::rename(workshop.path("script.new"), workshop.path("build.rs")).expect("a new script");
+    let accept = || listener.accept().expect("the build script connects").0;
+    let mut connection = accept();
+    client.send(&letters(2));
+    for _ in 0..2 {
+        connection.set_read_timeout(Some(LIMIT)).expect("a time");
+        assert_eq!(connection.read(&mut [0]).expect("the build has ended"), 0);
+        connection = accept();
+    }
+    drop(connection);
+    assert_eq!(text(&client.response(2)), "4");
     client.check_end();
 }
 
