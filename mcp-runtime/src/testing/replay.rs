@@ -113,7 +113,10 @@ pub fn assert_replays(builder: impl FnOnce() -> Builder + Send, folder: &str, fi
         let log = LogComparison::in_test(&transcript);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        runtime.block_on(replay(builder(), &transcript, log)).map_err(|error| error.to_string())
+        let replayed = runtime.block_on(replay(builder(), &transcript, log));
+        // A blocking job that never ends must not hide the differences.
+        runtime.shutdown_background();
+        replayed.map_err(|error| error.to_string())
     };
     // A test may run on a runtime, which must not start another one.
     let replayed = std::thread::scope(|scope| scope.spawn(replayed).join());
@@ -316,22 +319,24 @@ impl Replay {
     /// Cancel safe. No message is lost if the future is dropped.
     async fn receive_until(&mut self, key: &str) {
         loop {
-            self.receive().await;
-            if self.early.back().is_some_and(|message| is_of(message, key)) {
+            let is_compared = self.receive().await;
+            if is_compared && self.early.back().is_some_and(|message| is_of(message, key)) {
                 break;
             }
         }
     }
 
-    /// Adds the next message to `early`, if it is compared.
-    async fn receive(&mut self) {
+    /// Adds the next message to `early`, if it is compared. Returns whether it is.
+    async fn receive(&mut self) -> bool {
         // A time limit ends at an await that is not ready at once, and a server may send without end.
         tokio::task::yield_now().await;
-        if let Some(line) = self.client.receive_raw(Duration::MAX).await {
-            let text = || String::from_utf8_lossy(&line).into_owned().into();
-            let message = serde_json::from_slice(&line).unwrap_or_else(|_| text());
-            self.early.extend(self.log.compared_message(message));
-        }
+        let Some(line) = self.client.receive_raw(Duration::MAX).await else { return false };
+        let text = || String::from_utf8_lossy(&line).into_owned().into();
+        let message = serde_json::from_slice(&line).unwrap_or_else(|_| text());
+        let compared = self.log.compared_message(message);
+        let is_compared = compared.is_some();
+        self.early.extend(compared);
+        is_compared
     }
 
     /// Returns whether this message ends a stream of the client.

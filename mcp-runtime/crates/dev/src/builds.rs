@@ -92,7 +92,7 @@ pub(crate) async fn build_after_changes(
 }
 
 /// Builds until there is no change during the build. A change ends the build, because a build that hangs must not keep its mend from being built.
-/// `waits` tells whether the editor may still write.
+/// After [`ENDED_IN_A_ROW`] such builds, the next build counts even if there is a change. `waits` tells whether the editor may still write.
 async fn build_until_quiet(
     project: &Project,
     watch: &mut SourceWatch,
@@ -103,9 +103,9 @@ async fn build_until_quiet(
     loop {
         while waits && timeout(QUIET, watch.changed()).await.is_ok() {}
         waits = true;
-        let patience = if ended < ENDED_IN_A_ROW { Duration::ZERO } else { PATIENCE };
+        let is_patient = ended >= ENDED_IN_A_ROW;
         let change = async {
-            sleep(patience).await;
+            sleep(if is_patient { PATIENCE } else { Duration::ZERO }).await;
             watch.changed().await;
         };
         let built = tokio::select! {
@@ -122,7 +122,8 @@ async fn build_until_quiet(
         }
         // A new folder may have changed before it was watched.
         let has_new = watch.follow(project, program)?;
-        if !has_new && timeout(Duration::ZERO, watch.changed()).await.is_err() {
+        let is_quiet = !has_new && timeout(Duration::ZERO, watch.changed()).await.is_err();
+        if is_quiet || is_patient {
             return Ok(built);
         }
     }

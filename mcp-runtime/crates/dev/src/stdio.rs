@@ -72,6 +72,7 @@ pub async fn serve_stdio(
     servers.start(&mut conversation, project.program())?;
     let mut lines = BufReader::new(input).split(b'\n');
     let mut stop = std::pin::pin!(process::asked_to_end());
+    let mut is_stopped = false;
     let mut leaving: Option<Instant> = None;
     // Lines that the client has sent while an answer waits for its reader.
     let mut ahead = VecDeque::new();
@@ -91,7 +92,7 @@ pub async fn serve_stdio(
                         // Like any server, `dev` ends when the client has stopped reading.
                         Err(_) => return Ok(()),
                     },
-                    () = &mut stop, if leaving.is_none() => return Ok(()),
+                    () = &mut stop, if !is_stopped => return Ok(()),
                     () = passed(leaving) => return Ok(()),
                     line = lines.next_segment(), if leaving.is_none() && ahead.len() < AHEAD => {
                         match line? {
@@ -117,17 +118,18 @@ pub async fn serve_stdio(
                 Some(line) => servers.read_client(&mut conversation, &line),
                 None => leaving = Some(Instant::now() + FAREWELL),
             },
-            () = &mut stop, if leaving.is_none() => leaving = Some(Instant::now() + FAREWELL),
+            () = &mut stop, if !is_stopped => {
+                is_stopped = true;
+                // A client that has closed its side, and asks again, waits no longer.
+                let rest = if leaving.is_some() { Duration::ZERO } else { FAREWELL };
+                leaving = Some(Instant::now() + rest);
+            }
             () = passed(leaving) => {
+                if !conversation.is_waiting() {
+                    return Ok(());
+                }
                 conversation.give_up_waiting();
-                let last = servers.carry_out_all(&mut conversation);
-                let write = async {
-                    output.write_all(last.as_bytes()).await?;
-                    output.flush().await
-                };
-                // The client may read nothing any longer.
-                let _ = timeout(REST, write).await;
-                return Ok(());
+                leaving = Some(Instant::now() + REST);
             }
             Some(event) = events.recv() => match event {
                 ServerEvent::Unwatched(error) => return Err(error),
@@ -190,6 +192,8 @@ struct PipedServers {
     attempt: StartAttempt,
     /// Server that was not ready in time, and is ending.
     late: Option<ServerNumber>,
+    /// Whether all servers are ending, so that no other one starts.
+    is_closed: bool,
 }
 
 /// Attempts to start a program.
@@ -218,6 +222,7 @@ impl PipedServers {
             good: None,
             attempt: StartAttempt::First,
             late: None,
+            is_closed: false,
         }
     }
 
@@ -226,7 +231,9 @@ impl PipedServers {
         let (copy, stamp) = self.copies.make(program)?;
         let current = conversation.current().and_then(|current| self.running.get(&current));
         self.good = current.map(|server| server.copy.clone()).or(self.good.take());
-        (self.stamp, self.attempt) = (stamp, StartAttempt::First);
+        self.stamp = stamp;
+        self.attempt =
+            if self.running.is_empty() { StartAttempt::Alone } else { StartAttempt::First };
         let number = self.run(copy)?;
         conversation.start(number);
         Ok(())
@@ -234,9 +241,9 @@ impl PipedServers {
 
     /// Starts a copy of a program.
     fn run(&mut self, copy: Arc<ProgramCopy>) -> io::Result<ServerNumber> {
+        let mut server = process::start(copy.path(), &self.launch, true)?;
         self.last += 1;
         let number = self.last;
-        let mut server = process::start(copy.path(), &self.launch, true)?;
         let (lines, received) = mpsc::unbounded_channel();
         let (stdin, stdout) = (server.stdin.take(), server.stdout.take());
         let words = LastWords::default();
@@ -278,16 +285,17 @@ impl PipedServers {
         if !conversation.is_starting(server) {
             return;
         }
-        let is_alone = self.running.len() == 1;
         match self.attempt {
-            StartAttempt::First if !is_alone => {
-                say(builds::LAST_ENDS);
+            StartAttempt::First => {
+                // The last server may have ended by itself.
+                if self.running.len() > 1 {
+                    say(builds::LAST_ENDS);
+                }
                 self.attempt = StartAttempt::Slow;
                 conversation.make_room();
                 self.expect_answer(server, ALONE);
             }
-            // The next attempts need a program that has answered before.
-            StartAttempt::LastGood => {}
+            // Without a program that has answered before, no attempt would follow.
             _ if self.good.is_none() => {}
             _ => {
                 self.late = Some(server);
@@ -301,7 +309,13 @@ impl PipedServers {
         let copy = self.running.remove(&server).map(|server| server.copy);
         let is_late = self.late.take_if(|late| *late == server).is_some();
         let report = if is_late { format!("{}\n\n{report}", builds::NEVER_READY) } else { report };
+        if self.is_closed {
+            return conversation.ended(server, &report);
+        }
         if !conversation.is_starting(server) {
+            if conversation.current() == Some(server) {
+                self.good = copy;
+            }
             conversation.ended(server, &report);
             let StartAttempt::Held(copy) = &self.attempt else { return };
             if self.running.is_empty() {
@@ -428,6 +442,7 @@ impl PipedServers {
     }
 
     fn close_all(&mut self) {
+        self.is_closed = true;
         self.running.values_mut().for_each(PipedServer::close);
     }
 }
@@ -465,106 +480,4 @@ async fn read_lines(
 }
 
 #[cfg(all(test, unix))]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    /// Program that reads nothing and writes nothing.
-    const SILENT: &str = "/bin/sleep";
-
-    struct Silent {
-        servers: PipedServers,
-        conversation: Conversation,
-        events: mpsc::Receiver<ServerEvent>,
-        folder: std::path::PathBuf,
-    }
-
-    impl Silent {
-        /// Starts a silent server, and answers its greeting instead of it.
-        fn start(name: &str) -> Self {
-            let name = format!("mcp-runtime-stdio-{name}-{}", std::process::id());
-            let folder = std::env::temp_dir().join(name);
-            let (sender, events) = mpsc::channel(AHEAD);
-            let program = folder.join("debug/silent");
-            let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-            let project = Project::new(&program, package, Vec::new()).unwrap();
-            let launch = Launch { args: vec!["1000".into()], env: Vec::new() };
-            let servers = PipedServers::new(&project, launch, sender);
-            let conversation = Conversation::default();
-            let mut silent = Self { servers, conversation, events, folder };
-            silent.start_next();
-            let greeting = silent.steps().remove(0);
-            let Step::ToServer(1, greeting) = greeting else { panic!("{greeting:?}") };
-            let answer = json!({ "jsonrpc": "2.0", "id": greeting.id(), "result": {} });
-            silent.conversation.server_sent(1, &answer.into());
-            silent
-        }
-
-        fn start_next(&mut self) {
-            self.servers.start(&mut self.conversation, Path::new(SILENT)).unwrap();
-        }
-
-        fn steps(&mut self) -> Vec<Step> {
-            self.conversation.steps()
-        }
-
-        /// Carries out all steps, and handles the next event. Returns the server that has ended, if that is the event.
-        async fn next(&mut self) -> Option<ServerNumber> {
-            for step in self.steps() {
-                self.servers.carry_out(step);
-            }
-            // There is no limit, because the paused clock does not wait for processes.
-            let event = self.events.recv().await.unwrap();
-            let ended = match &event {
-                ServerEvent::Ended(server, _) => Some(*server),
-                _ => None,
-            };
-            self.servers.handle(&mut self.conversation, event).unwrap();
-            ended
-        }
-
-        /// Waits until this server has ended.
-        async fn wait_for_end(&mut self, server: ServerNumber) {
-            while self.next().await != Some(server) {}
-        }
-    }
-
-    impl Drop for Silent {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.folder);
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_server_that_reads_nothing_is_killed_after_its_stdin_is_closed() {
-        let mut silent = Silent::start("deaf");
-        // More than the pipe takes.
-        let message = json!({ "method": "a", "params": "a".repeat(1 << 20) });
-        silent.servers.carry_out(Step::ToServer(1, message.into()));
-        silent.servers.carry_out(Step::Close(1));
-        silent.wait_for_end(1).await;
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_server_that_is_never_ready_ends_the_last_one_and_then_gives_way_to_its_program() {
-        let mut silent = Silent::start("late");
-        silent.start_next();
-        while silent.conversation.current().is_some() {
-            silent.next().await;
-        }
-        assert!(silent.conversation.is_starting(2), "the new server goes on alone");
-        while !silent.conversation.is_starting(3) {
-            silent.next().await;
-        }
-        let Some(Step::ToServer(3, _)) = silent.steps().pop() else { panic!("no greeting") };
-    }
-
-    #[tokio::test]
-    async fn a_line_that_is_not_utf8_does_not_end_the_reading() {
-        let (sender, mut events) = mpsc::channel(AHEAD);
-        read_lines(&b"\xff\n{\"id\":1,\"result\":{}}\n"[..], 1, sender).await;
-        let Some(ServerEvent::Said(1, message)) = events.recv().await else { panic!("no message") };
-        assert_eq!(message.id(), 1);
-    }
-}
+mod tests;

@@ -94,6 +94,12 @@ impl Comparison {
         differences
     }
 
+    /// Returns whether two notifications with these parameters cancel the same request of the server.
+    fn is_cancelled(&self, was: &Map<String, Value>, is: &Map<String, Value>) -> bool {
+        let recorded = was.get("requestId").and_then(|id| self.ids.get(&id.to_string()));
+        recorded.is_some() && recorded == is.get("requestId")
+    }
+
     fn compare_at(
         &mut self,
         path: &str,
@@ -109,6 +115,7 @@ impl Comparison {
         match (was, is) {
             (Value::Object(was), Value::Object(is)) => {
                 let is_request = was.contains_key("method") && is.contains_key("method");
+                let is_cancelled = path == "params" && self.is_cancelled(was, is);
                 let mut met = HashSet::new();
                 for (name, old) in was {
                     let path =
@@ -122,6 +129,7 @@ impl Comparison {
                         ("id", ..) if is_request && path == "id" => {
                             self.ids.insert(old.to_string(), new.clone());
                         }
+                        ("requestId", ..) if is_cancelled => {}
                         ("version", Value::String(_), Value::String(_))
                             if path.ends_with("serverInfo.version") => {}
                         (name, Value::String(old), Value::String(new))
@@ -312,5 +320,15 @@ mod tests {
             told(&json!({ "of <removed>": 3 }), &json!({ "for c": 3 })),
             ["`of <removed>` was 3, and is missing", "`for c` is new: 3"]
         );
+    }
+
+    #[test]
+    fn a_cancelled_question_has_the_id_of_its_server() {
+        let mut comparison = Comparison::default();
+        let asked = |id: u64| json!({ "jsonrpc": "2.0", "id": id, "method": "roots/list" });
+        let cancelled = |id: u64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+        assert_eq!(comparison.compare(&asked(1), &asked(2)).len(), 0);
+        assert_eq!(comparison.compare(&cancelled(1), &cancelled(2)).len(), 0);
+        assert_eq!(comparison.compare(&cancelled(1), &cancelled(3)).len(), 1);
     }
 }

@@ -389,16 +389,33 @@ fn without_parameters(text: &str) -> String {
         from = at;
         let is_part = |sign: char| sign.is_ascii_alphanumeric() || "-_.".contains(sign);
         let name = text[..at - 1].trim_end_matches(is_part).len();
-        let rest = &text[at..];
-        let is_end = |sign: char| sign.is_whitespace() || "&;,\"'`<>()[]{}\\=".contains(sign);
-        let value = &rest[..rest.find(is_end).unwrap_or(rest.len())];
+        let (start, value) = value_at_start(&text[at..]);
         let number = value.parse::<u64>().map_or(Value::Null, Value::from);
         if !value.is_empty() && is_secret(&text[name..at - 1], &number) {
+            new.push_str(start);
             new.push_str(REMOVED);
-            from += value.len();
+            from += start.len() + value.len();
         }
     }
     new + &text[from..]
+}
+
+/// Returns the quote at the start of a text, and the value behind it. In JSON within JSON, backslashes stand before a quote. Without a
+/// quote, the value ends at a space or at a separator.
+fn value_at_start(text: &str) -> (&str, &str) {
+    let is_quote = |sign: char| "\"'`".contains(sign);
+    let slashes = text.len() - text.trim_start_matches('\\').len();
+    if text[slashes..].starts_with(is_quote) {
+        let (start, rest) = text.split_at(slashes + 1);
+        let end = rest.find(start).or_else(|| rest.find(['\n', '\r']));
+        return (start, &rest[..end.unwrap_or(rest.len())]);
+    }
+    // `token==a` compares, and `secrets=[` begins a list.
+    if text.starts_with(|sign: char| "=([{".contains(sign)) {
+        return ("", "");
+    }
+    let is_end = |sign: char| sign.is_whitespace() || "&;,<>\\".contains(sign) || is_quote(sign);
+    ("", &text[..text.find(is_end).unwrap_or(text.len())])
 }
 
 #[cfg(test)]
@@ -607,7 +624,12 @@ mod tests {
                 "https://a.example/cb?access_token=<removed>&state=d",
             ),
             ("API_KEY=abc, rows=5", "API_KEY=<removed>, rows=5"),
-            ("password='a'", "password='a'"),
+            ("password='a b'!", "password='<removed>'!"),
+            ("API_KEY=\"sk=1\"\nrows=5", "API_KEY=\"<removed>\"\nrows=5"),
+            (r#"say \"token=\\\"a\\\"\""#, r#"say \"token=\\\"<removed>\\\"\""#),
+            ("password='a", "password='<removed>"),
+            ("password=abc=def secret=ab(cd", "password=<removed> secret=<removed>"),
+            ("password=", "password="),
             ("max_tokens=100 token==a", "max_tokens=100 token==a"),
         ] {
             check(json!(text), json!(expected));

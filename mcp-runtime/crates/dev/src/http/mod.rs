@@ -229,18 +229,19 @@ async fn replace(
     let start = || Upstream::start(number, program.path(), &launch, &kept);
     let has_good = hub.good().is_some();
     let mut started = start_beside(last.as_ref(), has_good, start()).await;
-    if let (Err(_), Some(last)) = (&started, last) {
+    if let (Err(StartFailure::Ended(_)), Some(last)) = (&started, last) {
         last.retire().await;
         last.ended().await;
         started = start_beside(None, has_good, start()).await;
     }
     let (upstream, program, broken) = match (started, hub.good()) {
         (Ok(upstream), _) => (upstream, program, None),
-        (Err(report), None) => return fail(&hub, &report),
-        (Err(report), Some(good)) => {
-            match Upstream::start(number - 1, good.path(), &launch, &kept).await {
-                Ok(upstream) => (upstream, good, Some(report)),
-                Err(_) => return fail(&hub, &report),
+        (Err(failure), None) => return fail(&hub, failure.text()),
+        (Err(failure), Some(good)) => {
+            let start = Upstream::start(number - 1, good.path(), &launch, &kept);
+            match timeout(ALONE, start).await {
+                Ok(Ok(upstream)) => (upstream, good, Some(failure.text().to_owned())),
+                _ => return fail(&hub, failure.text()),
             }
         }
     };
@@ -260,17 +261,36 @@ async fn replace(
     });
 }
 
+/// Reason why a new server does not take over.
+#[derive(Debug)]
+enum StartFailure {
+    /// The server has ended, with this text for clients.
+    Ended(String),
+    /// The server was not ready within [`ALONE`].
+    NeverReady,
+}
+
+impl StartFailure {
+    /// Returns the text for clients.
+    fn text(&self) -> &str {
+        match self {
+            Self::Ended(report) => report,
+            Self::NeverReady => builds::NEVER_READY,
+        }
+    }
+}
+
 /// Waits for a server that starts beside `last`. If it is not ready within [`BESIDE`], `last` ends, because both may need the same lock or port. If a
 /// server that starts alone is not ready within [`ALONE`], and `has_good` tells that another program can start instead, the start fails.
 ///
 /// # Errors
-/// Returns the text for clients if the server does not start.
+/// Returns the reason if the server does not start.
 async fn start_beside(
     last: Option<&Arc<Upstream>>,
     has_good: bool,
     start: impl Future<Output = Result<Arc<Upstream>, String>>,
-) -> Result<Arc<Upstream>, String> {
-    let mut start = pin!(start);
+) -> Result<Arc<Upstream>, StartFailure> {
+    let mut start = pin!(async { start.await.map_err(StartFailure::Ended) });
     if let Some(last) = last {
         if let Ok(started) = timeout(BESIDE, &mut start).await {
             return started;
@@ -286,7 +306,7 @@ async fn start_beside(
     }
     match timeout(ALONE, &mut start).await {
         Ok(started) => started,
-        Err(_) if has_good => Err(builds::NEVER_READY.to_owned()),
+        Err(_) if has_good => Err(StartFailure::NeverReady),
         Err(_) => start.await,
     }
 }

@@ -432,8 +432,8 @@ async fn a_server_that_is_never_ready_gives_way_to_the_last_good_program() {
         last.end();
         pending().await
     };
-    let text = start_beside(Some(&last), true, ends).await.err().unwrap();
-    assert_eq!(text, NEVER_READY);
+    let failure = start_beside(Some(&last), true, ends).await.err().unwrap();
+    assert_eq!(failure.text(), NEVER_READY);
 }
 
 #[tokio::test]
