@@ -79,8 +79,12 @@ try {
     if (complaints.length) throw new Error(complaints.join('\n'));
 } catch (error) {
     console.error(await page.locator('main').innerText({ timeout: 1000 }).catch(() => 'the page has no text'));
-    // The error comes last, because a test shows only the end of this output.
-    console.error(error);
+    // The error and the texts of the views come last, because a test shows only the end of this output.
+    console.error(error.stack ?? error);
+    for (const frame of page.frames().slice(1)) {
+        const text = await frame.locator('body').innerText({ timeout: 1000 }).catch((unread) => unread.message);
+        console.error(`view: ${JSON.stringify(text)}`);
+    }
     process.exitCode = 1;
 } finally {
     await browser.close();
