@@ -394,6 +394,23 @@ fn the_recording_server_gets_no_options_behind_two_dashes() {
     }
 }
 
+#[test]
+fn a_recording_of_an_entry_has_an_absolute_path() {
+    let (printed, _) = entry(&[ROOT, KEY], &["config", "cursor", "--", "record", "bug.jsonl"]);
+    let file = std::path::absolute("bug.jsonl").expect("a path");
+    let args = printed["mcpServers"]["file-box"]["args"].as_array().expect("a list");
+    assert!(args.ends_with(&[json!("record"), json!(file)]), "{printed}");
+}
+
+#[test]
+fn a_server_without_its_values_is_not_recorded() {
+    let file = folder("recorded").join("a.jsonl");
+    let (stdout, stderr) = ended(&[KEY], &["record", file.to_str().expect("UTF-8")], 1);
+    assert_eq!(stdout, "");
+    assert!(stderr.contains("has no value: set") && !stderr.contains("note:"), "{stderr}");
+    assert!(!file.exists());
+}
+
 /// Returns a new folder for the files of a test.
 fn folder(name: &str) -> std::path::PathBuf {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("configuration").join(name);
@@ -441,6 +458,42 @@ fn only_the_owner_of_a_file_can_read_its_copies() {
     // Without a value of the secret, there is nothing to warn of.
     let (_, stderr) = ended(&[ROOT], &["install", "cursor", "--file", path], 0);
     assert!(!stderr.contains("other users"), "{stderr}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_or_a_folder_is_no_configuration_file() {
+    let folder = folder("special");
+    let pipe = folder.join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status().expect("mkfifo is part of the system");
+    assert!(made.success());
+    for path in [&folder, &pipe] {
+        for command in ["install", "uninstall"] {
+            let path = path.to_str().expect("UTF-8");
+            let (stdout, stderr) = ended(&[ROOT, KEY], &[command, "cursor", "--file", path], 1);
+            let problem =
+                format!("{path} is not a file: name the configuration file of the client");
+            assert!(stdout.is_empty() && stderr.contains(&problem), "{stderr}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_not_valid_stays_and_the_error_has_the_fix() {
+    let file = folder("invalid").join("mcp.json");
+    let path = file.to_str().expect("UTF-8");
+    std::fs::write(&file, "{\"mcpServers\": {").expect("a file");
+    for (command, fix) in [
+        (
+            "install",
+            "the file is unchanged: correct it, or write what `config cursor` prints into it\n",
+        ),
+        ("uninstall", "the file is unchanged: correct it\n"),
+    ] {
+        let (stdout, stderr) = ended(&[ROOT, KEY], &[command, "cursor", "--file", path], 1);
+        assert!(stdout.is_empty() && stderr.ends_with(fix), "{stderr}");
+    }
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), "{\"mcpServers\": {");
 }
 
 #[test]

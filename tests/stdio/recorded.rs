@@ -308,7 +308,17 @@ fn record_and_replay_explain_wrong_words() {
             1,
             "error: . is a directory: name a file, as in `record ./session.jsonl`",
         ),
-        (&["record", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
+        (&["record", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl cannot be created: No such file"),
+        (
+            &["record", "/nowhere/a.jsonl", "--", "list"],
+            2,
+            "`record` starts a server that serves stdio, and `list` is a command: leave it out",
+        ),
+        (
+            &["record", "/nowhere/a.jsonl", "--", "--http", "0"],
+            2,
+            "`record` records a session over stdio: leave `--http` out",
+        ),
         (&["replay", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
         (&["replay", path], 1, "the file has no message of a client"),
     ] {

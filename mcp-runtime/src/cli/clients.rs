@@ -10,7 +10,8 @@ use std::{
 
 use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_workbench::{
-    ClientApp, Home, Launch, Replacement, Scope, ServerEntry, Variable, VariableValue, difference,
+    ClientApp, EditError, Home, Launch, Replacement, Scope, ServerEntry, Variable, VariableValue,
+    difference,
 };
 use serde_json::json;
 
@@ -90,9 +91,16 @@ pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), Comma
     let words = ClientWords::read(given, "install")?;
     let (entry, file) = (words.entry(&builder)?, words.file()?);
     let old = read(&file)?;
-    let new = words.client.add(&entry, old.as_deref().unwrap_or_default());
-    let new =
-        new.map_err(|why| CommandError::failure(format_args!("{}: {why}", file.display())))?;
+    let new = words.client.add(&entry, old.as_deref().unwrap_or_default()).map_err(|why| {
+        let client = words.client.name();
+        let fix = match why {
+            EditError::NoHttp(_) => String::new(),
+            _ => format!(
+                "; the file is unchanged: correct it, or write what `config {client}` prints into it"
+            ),
+        };
+        CommandError::failure(format_args!("{}: {why}{fix}", file.display()))
+    })?;
     warn_of_debug_build(&words);
     note_peculiarities(&words, &entry, &new);
     let secrets = entry.secrets(words.client);
@@ -105,8 +113,10 @@ pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), Com
     let (name, file) = (words.name(&builder), words.file()?);
     let old = read(&file)?;
     let new = words.client.remove(&name, old.as_deref().unwrap_or_default());
-    let new =
-        new.map_err(|why| CommandError::failure(format_args!("{}: {why}", file.display())))?;
+    let new = new.map_err(|why| {
+        let file = file.display();
+        CommandError::failure(format_args!("{file}: {why}; the file is unchanged: correct it"))
+    })?;
     let Some(new) = new else {
         return Err(CommandError::failure(format_args!(
             "{} has no server `{name}`; name it with `--name`",
@@ -194,12 +204,27 @@ impl ClientWords {
                 if self.is_dev {
                     self.dev(args, env)?
                 } else {
-                    args.extend(self.args.iter().cloned());
+                    args.extend(self.args_elsewhere());
                     Launch::Process { command: program()?, args, env }
                 }
             }
         };
         Ok(ServerEntry { name: self.name(builder), launch })
+    }
+
+    /// Returns the arguments of the server for a client, which starts it in a folder of its own. So the file of a recording gets an
+    /// absolute path. Paths among other arguments are unknown.
+    fn args_elsewhere(&self) -> Vec<String> {
+        let mut args = self.args.clone();
+        if let [command, file, ..] = &mut args[..]
+            && command == "record"
+            && !file.starts_with('-')
+            && let Ok(path) = std::path::absolute(&*file)
+            && let Ok(path) = path.into_os_string().into_string()
+        {
+            *file = path;
+        }
+        args
     }
 
     /// Returns the cargo command with which the client starts `dev`. `options` and `env` are those of the server.
@@ -213,7 +238,7 @@ impl ClientWords {
         }
         if !self.args.is_empty() {
             words.push("--".into());
-            words.extend(self.args.iter().map(OsString::from));
+            words.extend(self.args_elsewhere().into_iter().map(OsString::from));
         }
         let args: Result<_, _> = words.into_iter().map(unicode).collect();
         env.extend(build_variables()?);
@@ -349,6 +374,13 @@ fn warn_of_debug_build(words: &ClientWords) {
 
 /// Reads a file. Returns `None` if there is none.
 fn read(file: &Path) -> Result<Option<String>, CommandError> {
+    // A pipe has no end, and the new file would take the place of a device.
+    if fs::metadata(file).is_ok_and(|found| !found.is_file()) {
+        return Err(CommandError::failure(format_args!(
+            "{} is not a file: name the configuration file of the client",
+            file.display()
+        )));
+    }
     match fs::read_to_string(file) {
         Ok(text) => Ok(Some(text)),
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(None),

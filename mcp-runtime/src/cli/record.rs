@@ -16,6 +16,7 @@ use serde_json::json;
 
 use super::{
     command::{CommandWords, apart},
+    commands::find,
     exit::{CommandError, CommandOutput},
     screen::say,
     settings::{EntryOptions, EntryVariable, misplaced},
@@ -23,6 +24,7 @@ use super::{
 };
 use crate::{
     builder::Builder,
+    call::context::States,
     testing::{replay, replayed_log::LogComparison},
 };
 
@@ -34,7 +36,12 @@ pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), Comman
     if let Some(problem) = misplaced(&*own, &given.rest, "record") {
         return Err(CommandError::usage(problem));
     }
+    if let Some(problem) = not_over_stdio(&given.rest) {
+        return Err(CommandError::usage(problem));
+    }
     let options = EntryOptions::of(&builder)?;
+    // A server that cannot start would leave a file without a session.
+    builder.needed_config().read(&mut States::default()).map_err(CommandError::failure)?;
     let (file, path) = create(&path)?;
     let recording = Arc::new(Recording {
         file: Mutex::new(file),
@@ -53,6 +60,26 @@ pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), Comman
         true => Ok(()),
         false => Err(CommandError::failure(format_args!("the server has ended: {status}"))),
     }
+}
+
+/// Returns the problem with the arguments of a server that does not serve stdio.
+fn not_over_stdio(words: &[String]) -> Option<String> {
+    // Both start such a server.
+    let serves = ["dev", "record"];
+    let first = words.first().filter(|word| !serves.contains(&word.as_str()));
+    if let Some(command) = first.and_then(|word| find(word)) {
+        return Some(format!(
+            "`record` starts a server that serves stdio, and `{}` is a command: leave it out",
+            command.name
+        ));
+    }
+    // Words after a second `--` belong to the author's program.
+    let of_server = words.iter().take_while(|word| *word != "--");
+    let is_http = |word: &String| word == "--http" || word.starts_with("--http=");
+    of_server.into_iter().any(is_http).then(|| {
+        "`record` records a session over stdio: leave `--http` out, or copy the session as a transcript in the playground"
+            .to_owned()
+    })
 }
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -80,7 +107,10 @@ fn create(path: &str) -> Result<(File, PathBuf), CommandError> {
             Ok(file) => return Ok((file, path)),
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
             Err(why) => {
-                return Err(CommandError::failure(format_args!("{}: {why}", path.display())));
+                return Err(CommandError::failure(format_args!(
+                    "{} cannot be created: {why}",
+                    path.display()
+                )));
             }
         }
     }

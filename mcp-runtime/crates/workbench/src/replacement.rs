@@ -25,14 +25,14 @@ const MOST_FILES: u32 = 999;
 impl Replacement {
     /// Writes the text of a file. The text is written to a file of its own, which then takes the name of the old file. So a client never
     /// reads a part of the text. A new file and all copies can be read by their owner only, because an entry may contain secrets. An
-    /// old file keeps its permissions.
+    /// old file keeps its owner and its permissions.
     ///
     /// The copy of the old text gets the ending `.bak`, or the first free one of `.bak.2`, `.bak.3` and so on. A copy is never overwritten, so
     /// the text from before the first change stays. A private copy that already has the same text is used again. A link is no such copy.
     ///
     /// # Errors
-    /// Fails if a folder or a file cannot be written, or if 999 other copies are there already. The file then has its old text, unless
-    /// only its new permissions could not be read.
+    /// Fails if a folder or a file cannot be written, if the new file cannot have the owner of the old one, or if 999 other copies are there
+    /// already. The file then has its old text, unless only its new permissions could not be read.
     pub fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<Self> {
         if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;
@@ -100,10 +100,13 @@ fn write_part(file: &Path, new: &str) -> io::Result<PathBuf> {
     )))
 }
 
-/// Gives `part` the name of `file`, and the permissions of an old file.
+/// Gives `part` the name of `file`, and the owner and the permissions of an old file.
 fn take_place(part: &Path, file: &Path, is_old: bool) -> io::Result<()> {
     if is_old {
-        fs::set_permissions(part, fs::metadata(file)?.permissions())?;
+        let old = fs::metadata(file)?;
+        #[cfg(unix)]
+        keep_owner(part, &old)?;
+        fs::set_permissions(part, old.permissions())?;
     }
     // Before the rename, the names of the copy and of the new file go to the disk, so that a power cut loses neither. Not every file system
     // can sync a folder.
@@ -113,6 +116,22 @@ fn take_place(part: &Path, file: &Path, is_old: bool) -> io::Result<()> {
         let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
     }
     fs::rename(part, file)
+}
+
+/// Gives a new file the owner and the group of the old one. With the permissions alone, a client of another user could not read the file.
+#[cfg(unix)]
+fn keep_owner(part: &Path, old: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+
+    let new = fs::metadata(part)?;
+    if (new.uid(), new.gid()) == (old.uid(), old.gid()) {
+        return Ok(());
+    }
+    chown(part, Some(old.uid()), Some(old.gid())).map_err(|why| {
+        io::Error::other(format!(
+            "the new file cannot have the owner and the group of the old one ({why}): run the command as the owner"
+        ))
+    })
 }
 
 /// Returns the path of a file with this ending after the whole name of `file`.

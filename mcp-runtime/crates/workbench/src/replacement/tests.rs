@@ -84,3 +84,20 @@ fn a_copy_that_other_users_can_read_is_not_used_again() {
     let saved = Replacement::write(&folder.file(), Some("old"), "new").expect("it is written");
     assert_eq!(saved.copy, Some(copy));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_replaced_file_keeps_its_owner() {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+
+    let folder = Folder::new("owner");
+    fs::write(folder.file(), "old").expect("a file");
+    let owner = (65534, 65534);
+    if chown(folder.file(), Some(owner.0), Some(owner.1)).is_err() {
+        eprintln!("skipped: only root can give a file to another user");
+        return;
+    }
+    Replacement::write(&folder.file(), Some("old"), "new").expect("it is written");
+    let file = fs::metadata(folder.file()).expect("a file");
+    assert_eq!(((file.uid(), file.gid()), &*text(&folder.file())), (owner, "new"));
+}
