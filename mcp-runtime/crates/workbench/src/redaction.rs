@@ -388,10 +388,12 @@ fn without_parameters(text: &str) -> String {
         new.push_str(&text[from..at]);
         from = at;
         let is_part = |sign: char| sign.is_ascii_alphanumeric() || "-_.".contains(sign);
-        let name = text[..at - 1].trim_end_matches(is_part).len();
+        // Files of settings often have spaces around the sign.
+        let before = text[..at - 1].trim_end_matches(' ');
+        let name = &before[before.trim_end_matches(is_part).len()..];
         let (start, value) = value_at_start(&text[at..]);
         let number = value.parse::<u64>().map_or(Value::Null, Value::from);
-        if !value.is_empty() && is_secret(&text[name..at - 1], &number) {
+        if !value.is_empty() && is_secret(name, &number) {
             new.push_str(start);
             new.push_str(REMOVED);
             from += start.len() + value.len();
@@ -400,22 +402,38 @@ fn without_parameters(text: &str) -> String {
     new + &text[from..]
 }
 
-/// Returns the quote at the start of a text, and the value behind it. In JSON within JSON, backslashes stand before a quote. Without a
-/// quote, the value ends at a space or at a separator.
+/// Returns the spaces, brackets and the quote at the start of a text, and the value behind them. In JSON within JSON, backslashes stand before
+/// a quote. Without a quote, the value ends at a space or at a separator.
 fn value_at_start(text: &str) -> (&str, &str) {
-    let is_quote = |sign: char| "\"'`".contains(sign);
-    let slashes = text.len() - text.trim_start_matches('\\').len();
-    if text[slashes..].starts_with(is_quote) {
-        let (start, rest) = text.split_at(slashes + 1);
-        let end = rest.find(start).or_else(|| rest.find(['\n', '\r']));
-        return (start, &rest[..end.unwrap_or(rest.len())]);
-    }
-    // `token==a` compares, and `secrets=[` begins a list.
-    if text.starts_with(|sign: char| "=([{".contains(sign)) {
+    // `token==a` compares, `token=>a` is a pair in some languages, and the value may have been removed already.
+    let opened = text.trim_start_matches(|sign: char| " ([{".contains(sign));
+    if text.starts_with(['=', '>']) || opened.starts_with(REMOVED) {
         return ("", "");
     }
-    let is_end = |sign: char| sign.is_whitespace() || "&;,<>\\".contains(sign) || is_quote(sign);
-    ("", &text[..text.find(is_end).unwrap_or(text.len())])
+    let is_quote = |sign: char| "\"'`".contains(sign);
+    let quote = opened.trim_start_matches('\\');
+    if quote.starts_with(is_quote) {
+        let slashes = opened.len() - quote.len();
+        let (start, rest) = text.split_at(text.len() - quote.len() + 1);
+        let mark = &start[start.len() - slashes - 1..];
+        let end = quoted_end(rest, mark).or_else(|| rest.find(['\n', '\r']));
+        return (start, &rest[..end.unwrap_or(rest.len())]);
+    }
+    let is_end = |sign: char| sign.is_whitespace() || "&;,>\\".contains(sign) || is_quote(sign);
+    let end = opened.find(|sign| is_end(sign) || (sign == '<' && !opened.starts_with('<')));
+    let (start, rest) = text.split_at(text.len() - opened.len());
+    (start, &rest[..end.unwrap_or(rest.len())])
+}
+
+/// Returns the place of the quote that ends a text. `mark` is the quote, with the backslashes before it.
+fn quoted_end(text: &str, mark: &str) -> Option<usize> {
+    let mut ends = text.match_indices(mark).map(|(at, _)| at);
+    ends.find(|at| {
+        let before = &text[..*at];
+        let slashes = before.len() - before.trim_end_matches('\\').len();
+        // JSON doubles each backslash in front of a quote, and adds one. A quote that is escaped belongs to the text.
+        (slashes / mark.len()).is_multiple_of(2)
+    })
 }
 
 #[cfg(test)]
@@ -630,6 +648,19 @@ mod tests {
             ("password='a", "password='<removed>"),
             ("password=abc=def secret=ab(cd", "password=<removed> secret=<removed>"),
             ("password=", "password="),
+            (r#"password="a\"b" c"#, r#"password="<removed>" c"#),
+            (r#"password="a\\" b=c"#, r#"password="<removed>" b=c"#),
+            (r#"password=\"a\\\"b\" c"#, r#"password=\"<removed>\" c"#),
+            ("PASSWORD = hunter\nrows = 5", "PASSWORD = <removed>\nrows = 5"),
+            ("password = \"a b\" c", "password = \"<removed>\" c"),
+            (
+                "token=<abc password=(x secret=[y]",
+                "token=<removed> password=(<removed> secret=[<removed>",
+            ),
+            (
+                "token=<removed> token => a, token == a, token != a",
+                "token=<removed> token => a, token == a, token != a",
+            ),
             ("max_tokens=100 token==a", "max_tokens=100 token==a"),
         ] {
             check(json!(text), json!(expected));
