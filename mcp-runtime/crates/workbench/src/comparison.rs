@@ -5,7 +5,7 @@ use std::{
     fmt,
 };
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use crate::redaction::{REMOVED, TextPart, parts};
 
@@ -173,10 +173,16 @@ impl Comparison {
                 }
             }
             (Value::String(was), Value::String(is)) if self.chosen.get(was) == Some(is) => {}
+            (Value::Number(was), Value::Number(is)) if is_same_number(was, is) => {}
             _ if was == is => {}
             _ => differences.push(difference(Some(was), Some(is), path.to_owned())),
         }
     }
+}
+
+/// Whether two numbers are equal. JSON has no types of numbers, so programs such as browsers write `5` in place of `5.0`.
+fn is_same_number(was: &Number, is: &Number) -> bool {
+    was == is || ((was.is_f64() || is.is_f64()) && was.as_f64() == is.as_f64())
 }
 
 /// Returns the pairs of JSON values in two texts, if the texts between them match.
@@ -320,6 +326,13 @@ mod tests {
             told(&json!({ "of <removed>": 3 }), &json!({ "for c": 3 })),
             ["`of <removed>` was 3, and is missing", "`for c` is new: 3"]
         );
+    }
+
+    #[test]
+    fn numbers_are_compared_by_their_values() {
+        let was = json!([0, 600, 0.5, u64::MAX]);
+        assert_eq!(told(&was, &json!([0.0, 600.0, 0.5, u64::MAX])), [""; 0]);
+        assert_eq!(told(&was, &json!([-1.0, 600.5, 0.25, u64::MAX - 1])).len(), 4);
     }
 
     #[test]
