@@ -132,7 +132,16 @@ impl EntryForm {
         let other_kind = self.other_kind.iter().copied().filter(|key| !is_of_user(key));
         TARGET_KEYS.into_iter().filter(is_old).chain(other_kind).collect()
     }
+
+    /// Returns the members to write into an older entry of this name.
+    pub(crate) fn into_changes(self, old_has: impl Fn(&str) -> bool) -> Members {
+        let is_kept = |(key, _): &(&str, Member)| OF_THE_USER.contains(key) && old_has(key);
+        self.members.into_iter().filter(|member| !is_kept(member)).collect()
+    }
 }
+
+/// Keys of an entry for Goose whose values its user may have changed.
+const OF_THE_USER: [&str; 2] = ["enabled", "timeout"];
 
 /// Keys that name the process or the URL. An entry has only those that its client reads.
 const TARGET_KEYS: [&str; 8] =

@@ -32,7 +32,7 @@ pub(crate) fn add(
     for old in outdated.into_iter().filter_map(|key| old.get(key)) {
         old.remove();
     }
-    for (key, member) in form.members {
+    for (key, member) in form.into_changes(|key| old.get(key).is_some()) {
         let member = match (member, old.object_value(key)) {
             (Member::Variables(variables), Some(old)) => {
                 for EntryVariable { name, text, is_placeholder } in variables {

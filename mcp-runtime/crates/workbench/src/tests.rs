@@ -357,6 +357,18 @@ fn a_file_keeps_its_line_ends_and_its_byte_order_mark() {
     }
 }
 
+/// The user of Goose turns a server off in its settings, and sets the time that a call may take.
+#[test]
+fn an_entry_of_goose_keeps_the_choices_of_its_user() {
+    let text = ClientApp::Goose.add(&process(), "").unwrap();
+    let chosen =
+        text.replace("enabled: true", "enabled: false").replace("timeout: 300", "timeout: 5");
+    for entry in [process(), http()] {
+        let again = ClientApp::Goose.add(&entry, &chosen).unwrap();
+        assert!(again.contains("enabled: false") && again.contains("timeout: 5\n"), "{again}");
+    }
+}
+
 #[test]
 fn an_empty_list_and_a_file_of_comments_take_a_server() {
     for (client, before, kept) in [

@@ -38,7 +38,7 @@ pub(crate) fn add(
         entry.remove(key);
     }
     let first = form.members.first().map(|(key, _)| *key);
-    for (key, member) in form.members {
+    for (key, member) in form.into_changes(|key| entry.contains_key(key)) {
         let old = entry.get_mut(key).and_then(Item::as_table_like_mut);
         let member = match (member, old) {
             (Member::Variables(variables), Some(old)) => {

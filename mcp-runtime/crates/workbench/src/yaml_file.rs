@@ -36,7 +36,7 @@ pub(crate) fn add(
     for key in form.outdated(|key| old.get(key).is_some()) {
         old.remove(key);
     }
-    for (key, member) in form.members {
+    for (key, member) in form.into_changes(|key| old.get(key).is_some()) {
         if let (Member::Variables(variables), Some(old), Some(new)) =
             (&member, old.get_mapping(key), entry.get_mapping(key))
         {
