@@ -207,7 +207,7 @@ fn validated(author: &str) -> Result<(bool, String), Missing> {
 fn the_official_validator_decides_whether_a_bundle_is_written() {
     let check = || {
         let (is_valid, stderr) = validated("Ada")?;
-        assert!(is_valid, "{stderr}");
+        assert!(is_valid && !stderr.contains("not validated"), "{stderr}");
         let (is_valid, stderr) = validated("Ada <nowhere>")?;
         assert!(!is_valid && stderr.contains("author.email: Invalid email"), "{stderr}");
         Ok(())
@@ -270,6 +270,7 @@ fn bundle_notes_what_clients_will_not_see() {
         "{stderr}"
     );
     assert!(stderr.contains("note: `--root` is a path"), "{stderr}");
+    assert!(stderr.contains("note: the bundle is not validated: `--validate`"), "{stderr}");
     assert!(stderr.contains(RELATIVE), "{stderr}");
 }
 

@@ -1,7 +1,7 @@
 //! The command `bundle`, which puts this program into an MCP bundle, a file that clients install with a click.
 
 use std::{
-    env, fs,
+    env, fs, io,
     path::{Path, PathBuf},
     process::{self, Command as Process},
 };
@@ -48,8 +48,8 @@ const VALIDATE: CommandOption = CommandOption::flag(
     "checks the manifest with the official validator, which needs Node.js",
 );
 
-/// Package of npm with the official validator.
-const VALIDATOR: &str = "@anthropic-ai/mcpb@2";
+/// Package of npm with the official validator. A later version may reject what this program writes.
+const VALIDATOR: &str = "@anthropic-ai/mcpb@2.1.2";
 
 pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
     refuse_given_values(&builder, "bundle")?;
@@ -108,18 +108,39 @@ async fn make(builder: Builder, given: CommandWords) -> Result<CommandOutput, Co
     let program = program
         .map_err(|why| CommandError::failure(format_args!("this program cannot be read: {why}")))?;
     let out = options.take(&OUT).map_or_else(|| usual_file(&bundle), PathBuf::from);
-    if options.has(&VALIDATE) {
+    let is_validated = options.has(&VALIDATE);
+    if is_validated {
         validate(&bundle)?;
     }
     let archive = bundle.archive(&program).map_err(CommandError::failure)?;
-    fs::write(&out, &archive)
-        .map_err(|why| CommandError::failure(format_args!("{}: {why}", out.display())))?;
+    write(&out, &archive).map_err(|why| {
+        CommandError::failure(format_args!("{} cannot be written: {why}", out.display()))
+    })?;
     let text = match json {
         true => as_json(&json!({ "file": out.display().to_string(), "bytes": archive.len() })),
         false => format!("{} is written\n", out.display()),
     };
-    let aside = notes(&bundle, &snapshot, identity.icons.len()) + &about_defaults;
+    let mut aside = notes(&bundle, &snapshot, identity.icons.len()) + &about_defaults;
+    if !is_validated {
+        aside += "note: the bundle is not validated: `--validate` runs the official validator, which needs Node.js\n";
+    }
     Ok(CommandOutput { aside, ..text.into() })
+}
+
+/// Writes the archive beside the file, and then gives it the name of the file, so that no part of an archive takes the place of an older one.
+fn write(out: &Path, archive: &[u8]) -> io::Result<()> {
+    // Nothing takes the place of a device or of a pipe.
+    if out.exists() && !out.is_file() {
+        return fs::write(out, archive);
+    }
+    let mut name = out.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", process::id()));
+    let part = out.with_file_name(name);
+    let written = fs::write(&part, archive).and_then(|()| fs::rename(&part, out));
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    written
 }
 
 /// Returns the default name of the file. It names the system and the processor, because a bundle contains a program for a single system.
