@@ -47,10 +47,10 @@ pub(crate) enum Area {
 pub(crate) struct Few {
     #[arg(title = "Name", len(1..=80))]
     pub(crate) name: String,
-    /// Where you would like to sit, if it is free
+    /// Place where you would like to sit, if it is free
     #[arg(title = "Table", default = Area::Window)]
     pub(crate) area: Area,
-    /// What the kitchen must leave out
+    /// Food that the kitchen must leave out
     #[arg(title = "Allergies", len(..=200))]
     pub(crate) allergies: Option<String>,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Group {
     pub(crate) name: String,
     #[arg(title = "Email", format = "email")]
     pub(crate) email: String,
-    /// What the kitchen must leave out, and for how many
+    /// Food that the kitchen must leave out, and the number of guests
     #[arg(title = "Allergies", len(..=200))]
     pub(crate) allergies: Option<String>,
 }

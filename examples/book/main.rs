@@ -24,7 +24,7 @@ mod tools;
 fn server() -> Builder {
     server!(
         title = "Table booking",
-        instructions = "Books tables in one small restaurant. Whoever knows the id of a booking may read and cancel it."
+        instructions = "Books tables in one small restaurant. Every caller that knows the id of a booking may read and cancel it."
     )
 }
 

@@ -68,7 +68,7 @@ async fn wait_for_table(
     /// How many come
     #[arg(range(1..=8))]
     guests: u8,
-    /// Whose table it will be
+    /// Name of the guest
     #[arg(len(1..=80))]
     name: String,
 ) -> Result<String> {
@@ -140,7 +140,7 @@ fn cancel_booking(
     }
 }
 
-/// A booking, for whoever knows its id.
+/// A booking, for callers that know its id.
 #[resource("booking://{id}", mime_type = "application/json", subscribe)]
 fn booking(restaurant: &Restaurant, id: &str) -> Option<Json<Booking>> {
     restaurant.booking(id).map(Json)

@@ -31,7 +31,7 @@ impl ShoppingList {
     async fn add(
         &self,
         server: Handle,
-        /// What to buy
+        /// Article to buy
         #[arg(len(1..=100))]
         item: &str,
     ) -> Result<String> {

@@ -7,7 +7,7 @@ use mcp_runtime::prelude::*;
 #[tool(asks(sampling))]
 async fn test_sampling(
     ctx: &Context,
-    /// What the model is asked
+    /// Question for the model
     prompt: &str,
 ) -> Result<String> {
     let answer = ctx.sample("answer", Sampling::ask(prompt, 100)).await?;
@@ -26,7 +26,7 @@ struct Account {
 #[tool(asks(elicitation))]
 async fn test_elicitation(
     ctx: &Context,
-    /// What the user is asked
+    /// Question for the user
     message: &str,
 ) -> Result<String> {
     let account: Account = ctx.elicit("account", message).await?;
@@ -173,7 +173,7 @@ async fn test_input_required_result_request_state(ctx: &Context) -> Result<Strin
     confirmed(ctx).await
 }
 
-/// Asks, and refuses state that somebody has changed.
+/// Asks, and refuses state that was changed.
 #[tool(asks(elicitation))]
 async fn test_input_required_result_tampered_state(ctx: &Context) -> Result<String> {
     confirmed(ctx).await
@@ -212,7 +212,7 @@ async fn test_input_required_result_multi_round(ctx: &Context) -> Result<String>
     Ok(format!("{} likes {}.", name.name, color.color))
 }
 
-/// Asks whoever can be asked.
+/// Asks the user or the model, as far as the client can.
 #[tool]
 async fn test_input_required_result_capabilities(ctx: &Context) -> Result<String> {
     if ctx.client().can_elicit() {

@@ -49,7 +49,7 @@ fn test_error_handling() -> Result<(), &'static str> {
 /// Greets somebody.
 #[tool(read_only, idempotent)]
 fn greet(
-    /// Who is greeted
+    /// Name of the greeted person
     #[arg(example = "Ada")]
     name: &str,
 ) -> String {

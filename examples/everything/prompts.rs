@@ -31,7 +31,7 @@ fn after_arg1(arg1: Option<&str>) -> Vec<String> {
 /// Has a resource before its text.
 #[prompt]
 fn test_prompt_with_embedded_resource(
-    /// Where the resource is said to be
+    /// URI that the prompt gives the resource
     #[arg(name = "resourceUri", example = "test://example-resource")]
     uri: &str,
 ) -> (Embedded, &'static str) {

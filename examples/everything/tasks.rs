@@ -11,7 +11,7 @@ async fn slow_compute(
     /// How long it takes
     #[arg(range(0.0..=600.0))]
     seconds: f64,
-    /// What it is called
+    /// Name of the job
     label: &str,
     progress: Progress,
 ) -> String {

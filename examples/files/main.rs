@@ -108,7 +108,7 @@ impl Roots {
         /// The text to replace, to the letter; it must occur once
         #[arg(len(1..))]
         old_text: &str,
-        /// What stands there afterwards
+        /// Text in its place
         new_text: &str,
         /// Replaces it wherever it occurs
         #[arg(default)]

@@ -35,15 +35,15 @@ struct Config {
     db: PathBuf,
 }
 
-/// Something worth remembering.
+/// A person, a project, or anything else that a model remembers.
 #[data]
 #[serde(rename_all = "camelCase")]
 struct Entity {
-    /// What it is called; no two entities share a name
+    /// Name, which no other entity has
     name: String,
-    /// What it is: a person, a project, a place
+    /// Kind of entity: a person, a project, a place
     entity_type: String,
-    /// What is known of it, one fact each
+    /// Known facts, each as a text of its own
     #[serde(default)]
     observations: Vec<String>,
 }
@@ -97,7 +97,7 @@ impl Graph {
         &self,
         /// Name of the entity
         entity: String,
-        /// One fact each
+        /// New facts, each as a text of its own
         observations: &[String],
     ) -> Result<usize> {
         self.write([&entity], |graph| observe(graph, &entity, observations))

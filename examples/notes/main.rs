@@ -46,9 +46,9 @@ struct Config {
 /// A note.
 #[data]
 struct Note {
-    /// What it is read and deleted by
+    /// Id by which the note is read and deleted
     id: i64,
-    /// What it says
+    /// Text of the note
     text: String,
 }
 
@@ -91,7 +91,7 @@ impl Notebook {
     #[tool(destructive = false, open_world = false, blocking, scopes("notes:write"))]
     fn add_note(
         &self,
-        /// What it says
+        /// Text of the note
         #[arg(len(1..=10_000))]
         text: String,
         caller: Option<Auth>,
@@ -106,7 +106,7 @@ impl Notebook {
         Ok(Json(Note { id, text }))
     }
 
-    /// All of your notes, or those that say something.
+    /// Lists your notes, or those that contain a text.
     #[tool(read_only, open_world = false, blocking, scopes("notes:read"))]
     fn list_notes(
         &self,
@@ -132,7 +132,7 @@ impl Notebook {
         Ok(if gone > 0 { format!("note {id} is gone") } else { format!("there was no note {id}") })
     }
 
-    /// One of your notes.
+    /// A note of yours.
     #[resource("note://{id}", mime_type = "text/plain", blocking, scopes("notes:read"))]
     fn note(&self, id: i64, caller: Option<Auth>) -> Result<Option<String>> {
         let owner = owner(caller.as_ref());

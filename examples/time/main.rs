@@ -31,7 +31,7 @@ impl From<Zoned> for Moment {
     }
 }
 
-/// One moment in two zones.
+/// A moment in two zones.
 #[data]
 struct Conversion {
     source: Moment,
@@ -49,7 +49,7 @@ fn get_current_time(
     Ok(Json(Zoned::now().with_time_zone(zone(timezone)?).into()))
 }
 
-/// What a time of today in one time zone is in another.
+/// Converts a time of today from one time zone to another.
 #[tool(title = "Convert a time", read_only, open_world = false)]
 fn convert_time(
     /// IANA name of the zone the time is in; the zone of this machine if not given

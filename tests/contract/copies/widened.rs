@@ -24,7 +24,7 @@ fn profile(id: u64) -> String {
 #[prompt]
 fn review(
     #[complete("rust", "python", "go")] language: &str,
-    /// What to review
+    /// Code to review
     code: &str,
 ) -> String {
     format!("Review this {language} code:\n{code}")

@@ -64,7 +64,7 @@ export default async function ({ page, open, main }) {
     await items.first().click();
     await main.getByRole('heading', { name: 'greet' }).waitFor();
     const about = await main.innerText();
-    for (const text of ['read only', 'idempotent', 'Greets somebody.', 'Who is greeted']) assert.ok(about.includes(text), text);
+    for (const text of ['read only', 'idempotent', 'Greets somebody.', 'Name of the greeted person']) assert.ok(about.includes(text), text);
     await page.getByRole('searchbox', { name: 'Search' }).fill('no such words');
     await page.getByText('Nothing contains these words.').waitFor();
 }
