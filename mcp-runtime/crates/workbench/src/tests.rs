@@ -43,8 +43,9 @@ pub(crate) fn http() -> ServerEntry {
 /// (code.claude.com), VS Code (code.visualstudio.com/docs/agents/reference/mcp-configuration), Gemini CLI
 /// (geminicli.com/docs/tools/mcp-server), Codex CLI (developers.openai.com/codex/mcp), Goose (documentation/docs/guides/config-files.md of
 /// aaif-goose/goose), Zed (zed.dev/docs/ai/mcp) and Windsurf (docs.windsurf.com/windsurf/cascade/mcp). Devin: docs.sevalla.com/ai-agents/
-/// windsurf and vaadin.com/docs/latest/building-apps/agentic-development/mcp/supported-tools/devin-desktop. Cursor: userjot.com/docs/mcp-cursor and
-/// docs/configuring-cursor.md of confluentinc/mcp-confluent, which refer to cursor.com/docs/mcp. Claude Desktop: anthropics/claude-code#26073, and
+/// windsurf and vaadin.com/docs/latest/building-apps/agentic-development/mcp/supported-tools/devin-desktop. Cursor and Claude Desktop by
+/// secondary sources, because their own pages could not be read: userjot.com/docs/mcp-cursor and
+/// docs/configuring-cursor.md of confluentinc/mcp-confluent, which refer to cursor.com/docs/mcp; anthropics/claude-code#26073, and
 /// the example at gofastmcp.com/integrations/mcp-json-configuration.
 #[test]
 fn each_client_has_its_own_form() {
