@@ -8,7 +8,7 @@ import { escape, type Problems } from '../schema/check.ts';
 import { addedDraft, initialDraft, readNumber, withItem, withMember, withoutItem, type Draft } from '../schema/draft.ts';
 import { limitsOf, shapeOf, typeName, type Field, type Schema, type Shape } from '../schema/shape.ts';
 
-// What all fields of a form share. `prefix` begins their ids, and the fields add their paths to `drawn`.
+// State that all fields of a form share. `prefix` begins their ids, and each field adds its path to `drawn` while it is drawn.
 export type FormContext = { root: Schema; problems: Problems; showAll: boolean; prefix: string; drawn: Set<string> };
 type Common = { form: FormContext; path: string; value: Draft; onChange: (value: Draft) => void; completer?: Completer };
 type FieldProps = Common & { field: Field; isOutermost?: boolean; onRemove?: () => void };
