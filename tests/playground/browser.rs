@@ -57,6 +57,11 @@ fn a_form_has_a_field_for_each_kind_of_value_and_checks_it_while_typing() {
 }
 
 #[test]
+fn a_form_fits_the_schemas_of_other_servers() {
+    fixture("schemas");
+}
+
+#[test]
 fn suggestions_come_while_typing_and_know_the_other_arguments() {
     fixture("completion");
 }

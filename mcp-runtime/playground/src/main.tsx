@@ -12,6 +12,18 @@ function narrowFrames(): void {
     document.head.append(policy);
 }
 
+// A key that is held would press the button of a question, and of the call after it, before the user has read them. It may still begin lines of a text.
+function ignoreHeldEnter(): void {
+    const onKeyDown = (event: KeyboardEvent) => {
+        const isText = event.target instanceof HTMLTextAreaElement && !event.ctrlKey && !event.metaKey;
+        if (event.key !== 'Enter' || !event.repeat || isText) return;
+        event.preventDefault();
+        event.stopPropagation();
+    };
+    addEventListener('keydown', onKeyDown, true);
+}
+
 narrowFrames();
+ignoreHeldEnter();
 installExact();
 render(<App />, document.getElementById('app')!);

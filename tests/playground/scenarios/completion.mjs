@@ -20,6 +20,34 @@ export default async function ({ page, open, main, run, result }) {
     await options('street').nth(1).click();
     await run();
     assert.match(await result.innerText(), /Plan a walk along Linnankatu in Turku\./);
+    // Another city has other streets: those of the city before are gone when the field has the focus again. The answer is held back meanwhile.
+    await input('street').fill('');
+    await options('street').nth(1).waitFor();
+    await input('street').press('ArrowDown');
+    await input('city').fill('Vaasa');
+    let answer;
+    const held = new Promise((resolve) => (answer = resolve));
+    await page.route('**/mcp', async (route) => {
+        if (route.request().postDataJSON()?.method === 'completion/complete') await held;
+        await route.continue();
+    });
+    const request = page.waitForRequest((request) => request.postDataJSON()?.params?.context?.arguments?.city === 'Vaasa');
+    await input('street').focus();
+    await request;
+    assert.equal(await options('street').count(), 0);
+    answer();
+    await options('street').first().waitFor();
+    assert.deepEqual(await options('street').allInnerTexts(), ['Kirkkokatu']);
+    await page.unroute('**/mcp');
+    // An error of the server leaves no suggestions of the text before.
+    await page.route('**/mcp', async (route) => {
+        const { id, method } = route.request().postDataJSON() ?? {};
+        if (method !== 'completion/complete') return route.continue();
+        await route.fulfill({ json: { jsonrpc: '2.0', id, error: { code: -32603, message: 'no streets today' } } });
+    });
+    await input('street').press('K');
+    await options('street').first().waitFor({ state: 'detached' });
+    await page.unroute('**/mcp');
     // Variables of a template have suggestions too.
     await open('/template/fixture%3A%2F%2F%7Bcity%7D%2F%7Bstreet%7D');
     await input('city').fill('V');

@@ -49,7 +49,7 @@ export default async function ({ page, open, main, field, button, run, result })
     await field('floor').fill('-1');
     await main.getByRole('checkbox', { name: 'gift' }).check();
     await main.getByRole('checkbox', { name: 'insurance' }).check();
-    await main.getByLabel('express').selectOption('yes');
+    await main.getByRole('combobox', { name: 'express' }).selectOption('yes');
     // A nullable value is left out, null, or a text.
     const note = main.locator('.field', { has: page.getByLabel('note') });
     await note.getByRole('checkbox', { name: 'null' }).check();

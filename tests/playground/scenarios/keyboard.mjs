@@ -84,6 +84,32 @@ export default async function ({ page, open, result, main, dialog }) {
     await dialog.getByLabel('Folders, one address a line').and(page.locator(':focus')).waitFor();
     await page.keyboard.press('Control+Enter');
     await page.locator('.state-done').waitFor();
+    // A held key calls once, and answers no question.
+    await open('/tool/test_elicitation_sep1034_defaults');
+    let calls = 0;
+    page.on('request', (request) => (calls += request.postDataJSON()?.method === 'tools/call' ? 1 : 0));
+    const asked = dialog.getByText('Please review these values.');
+    await page.keyboard.down('Control');
+    await page.keyboard.down('Enter');
+    await page.keyboard.down('Enter');
+    await asked.waitFor();
+    for (let repeats = 0; repeats < 5; repeats += 1) await page.keyboard.down('Enter');
+    await page.keyboard.up('Enter');
+    await page.keyboard.up('Control');
+    // The same without Control, in a field and on a button.
+    for (const element of [dialog.getByRole('textbox', { name: 'name' }), dialog.getByRole('textbox', { name: 'age' }), dialog.getByRole('button', { name: 'Accept' })]) {
+        await page.evaluate(() => document.activeElement.blur());
+        await page.keyboard.down('Enter');
+        await element.focus();
+        for (let repeats = 0; repeats < 5; repeats += 1) await page.keyboard.down('Enter');
+        await page.keyboard.up('Enter');
+        await asked.waitFor();
+    }
+    assert.equal(calls, 1);
+    await dialog.getByRole('textbox', { name: 'name' }).fill('Zoe');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.state-done').waitFor();
+    assert.match(await result.innerText(), /Zoe/);
     // On a narrow screen, the search opens the list.
     await page.setViewportSize({ width: 360, height: 720 });
     await page.keyboard.press('Escape');

@@ -55,5 +55,18 @@ export default async function ({ page, open, run, result, dialog, button }) {
         await button('Answer', dialog).click();
         await page.locator('.state-done').waitFor();
         assert.match(await result.innerText(), /file:\/\/\/home\/ada/);
+        // The second click of a double click on the question before leaves a question open.
+        await to('test_input_required_result_multiple_inputs');
+        await run('running');
+        await dialog.getByRole('textbox').fill('Ada');
+        await button('Accept', dialog).click();
+        await dialog.getByText('Write a greeting').waitFor();
+        await button('Answer', dialog).dispatchEvent('click', { detail: 2 });
+        await dialog.getByLabel('Answer of the model').fill('Good morning');
+        await button('Answer', dialog).click();
+        await dialog.getByText('Folders, one address a line').waitFor();
+        await button('Answer', dialog).click();
+        await page.locator('.state-done').waitFor();
+        assert.match(await result.innerText(), /Good morning/);
     }
 }

@@ -7,7 +7,7 @@ export type Completer = (name: string, text: string, signal: AbortSignal) => Pro
 
 const PAUSE_MS = 120;
 
-type Props = { id: string; name: string; value: string; onText: (text: string) => void; completer: Completer; 'aria-describedby': string; 'aria-invalid': boolean };
+type Props = { id: string; name: string; value: string; placeholder?: string; onText: (text: string) => void; completer: Completer; 'aria-describedby': string; 'aria-invalid': boolean };
 
 export function Suggested({ id, name, value, onText, completer, ...aria }: Props) {
     const [found, setFound] = useState<string[]>([]);
@@ -16,12 +16,14 @@ export function Suggested({ id, name, value, onText, completer, ...aria }: Props
     const current = useRef(completer);
     current.current = completer;
     useEffect(() => {
-        if (!isOpen) return;
+        setActive(-1);
+        // The other arguments may change before the field has the focus again.
+        if (!isOpen) return setFound([]);
         const abort = new AbortController();
         const timer = setTimeout(() => {
             current.current(name, value, abort.signal).then(
                 (values) => (setFound(values), setActive(-1)),
-                () => {},
+                () => abort.signal.aborted || setFound([]),
             );
         }, PAUSE_MS);
         return () => {

@@ -1,9 +1,9 @@
 // A form from a JSON Schema, with raw JSON as the way out.
 
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import type { Completer } from './completion.tsx';
 import { pretty } from '../exact.ts';
-import { ValueField } from './value_field.tsx';
+import { ValueField, type FormContext } from './value_field.tsx';
 import type { Problems } from '../schema/check.ts';
 import type { Draft } from '../schema/draft.ts';
 import { fieldsOf, shapeOf, type Schema } from '../schema/shape.ts';
@@ -24,10 +24,12 @@ export function SchemaForm({ schema, value, onChange, problems, showAll, complet
     const [isRaw, setRaw] = useState(false);
     const shape = shapeOf(schema, schema);
     const fields = shape.kind === 'object' ? shape.fields : fieldsOf(schema);
-    const isPlain = shape.kind === 'object' || fields.length === 0;
+    const prefix = useId();
     useEffect(() => () => onBroken?.(false), []);
-    const isEmpty = isPlain && fields.length === 0 && schema.additionalProperties !== true && JSON.stringify(value ?? {}) === '{}';
+    const isClosed = shape.kind !== 'branches' && fields.length === 0 && !schema.additionalProperties && !schema.patternProperties;
+    const isEmpty = isClosed && JSON.stringify(value ?? {}) === '{}';
     if (isEmpty) return <p class="quiet">No arguments.</p>;
+    const form = { root: schema, problems, showAll, prefix, drawn: new Set<string>() };
     return (
         <div class="form">
             {onBroken && (
@@ -43,9 +45,29 @@ export function SchemaForm({ schema, value, onChange, problems, showAll, complet
             {isRaw && onBroken ? (
                 <RawValue value={value} onChange={onChange} onBroken={onBroken} problems={problems} showAll={showAll} />
             ) : (
-                <ValueField field={{ name: '', schema, isRequired: true }} root={schema} path="" value={value} onChange={onChange} problems={problems} showAll={showAll} completer={completer} isOutermost />
+                <>
+                    <ValueField field={{ name: '', schema, isRequired: true }} form={form} path="" value={value} onChange={onChange} completer={completer} isOutermost />
+                    {showAll && <OtherProblems form={form} />}
+                </>
             )}
         </div>
+    );
+}
+
+// Lists the problems of values without a field. The fields before it have been drawn when this is drawn.
+function OtherProblems({ form: { problems, drawn } }: { form: FormContext }) {
+    return <ProblemList found={[...problems].filter(([pointer]) => !drawn.has(pointer))} />;
+}
+
+function ProblemList({ found, id }: { found: (readonly [string, string])[]; id?: string }) {
+    return (
+        <ul id={id} class="problems">
+            {found.map(([pointer, problem]) => (
+                <li>
+                    {pointer && <code>{pointer}</code>} {problem}
+                </li>
+            ))}
+        </ul>
     );
 }
 
@@ -77,13 +99,7 @@ function RawValue({ value, onChange, onBroken, problems, showAll }: RawProps) {
         <div class="field">
             <label for="raw">Arguments as JSON</label>
             <textarea id="raw" class="code" rows={Math.min(24, text.split('\n').length + 2)} spellcheck={false} value={text} onInput={(event) => change(event.currentTarget.value)} aria-invalid={found.length > 0} aria-describedby="raw-problems" />
-            <ul id="raw-problems" class="problems">
-                {found.map(([pointer, problem]) => (
-                    <li>
-                        {pointer && <code>{pointer}</code>} {problem}
-                    </li>
-                ))}
-            </ul>
+            <ProblemList id="raw-problems" found={found} />
         </div>
     );
 }

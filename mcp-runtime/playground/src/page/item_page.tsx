@@ -11,13 +11,17 @@ import { Markdown } from '../markdown.tsx';
 import { ResultView } from '../result/result_view.tsx';
 import type { Run, Runs } from '../runs.ts';
 import { problemsOf } from '../schema/check.ts';
-import { initialDraft, type Draft } from '../schema/draft.ts';
+import { initialDraft, withNewDefaults, withoutEmpty, type Draft } from '../schema/draft.ts';
+import type { Schema } from '../schema/shape.ts';
 import { useStore } from '../store.ts';
 import { bytes } from '../words.ts';
 
 type Props = { item: Item; connection: Connection; runs: Runs; args: Draft; onArgs: (args: Draft) => void; onShow: (run: Run) => void };
 
 const VERBS = { tool: 'Run', resource: 'Read', template: 'Read', prompt: 'Get prompt' };
+
+// Schemas of the items that have been shown, by kind and id. After a connection to a server that was built again, an item may have another schema.
+const lastSchemas = new Map<string, Schema>();
 
 export function ItemPage({ item, connection, runs, args, onArgs, onShow }: Props) {
     const { kind, id, schema } = item;
@@ -30,10 +34,19 @@ export function ItemPage({ item, connection, runs, args, onArgs, onShow }: Props
     const mayBeTask = connection.isModern ? TASKS in ((capabilities as any).extensions ?? {}) : item.taskSupport === 'optional' || item.taskSupport === 'required';
     const [asTask, setAsTask] = useState(item.taskSupport === 'required');
     const problems = useMemo(() => (schema ? problemsOf(value, schema) : new Map()), [schema, value]);
-    const change = (next: Draft) => {
+    const change = (given: Draft) => {
+        // A variable without a text has no place in the URI.
+        const next = kind === 'template' ? withoutEmpty(given) : given;
         setValue(next);
         onArgs(next);
     };
+    useEffect(() => {
+        if (!schema) return;
+        const key = `${kind} ${id}`;
+        const next = withNewDefaults(value, lastSchemas.get(key) ?? schema, schema);
+        lastSchemas.set(key, schema);
+        if (next !== value) change(next);
+    }, [schema]);
     const target = kind === 'template' ? expanded(id, (value ?? {}) as Record<string, string>) : id;
     const isRunning = run?.state === 'running';
     const isOwn = run !== undefined && run.kind === kind && run.name === target;
@@ -111,7 +124,8 @@ export function ItemPage({ item, connection, runs, args, onArgs, onShow }: Props
             >
                 {schema && <SchemaForm schema={schema} value={value} onChange={change} problems={problems} showAll={isTried} completer={canComplete ? completer : undefined} onBroken={kind === 'tool' ? setBroken : undefined} />}
                 <div class="actions">
-                    <button type="submit" class="primary" aria-disabled={isRunning} disabled={isBroken}>
+                    {/* The second click of a double click begins no other call. */}
+                    <button type="submit" class="primary" aria-disabled={isRunning} disabled={isBroken} onClick={(event) => event.detail > 1 && event.preventDefault()}>
                         {verb}
                     </button>
                     <kbd class="quiet">Ctrl Enter</kbd>

@@ -25,13 +25,23 @@ export function QuestionDialog({ questions }: { questions: Questions }) {
     const onKeyDown = (event: KeyboardEvent) => {
         if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) dialog.current!.querySelector('form')?.requestSubmit();
     };
+    // The second click of a double click may meet the next question, which the user has not read.
+    const clicked = useRef<number | undefined>(undefined);
+    const onClickCapture = (event: MouseEvent) => {
+        if (event.detail > 1 && clicked.current !== question?.number) {
+            event.preventDefault();
+            event.stopPropagation();
+        } else {
+            clicked.current = question?.number;
+        }
+    };
     const cancel = (event: Event) => {
         event.preventDefault();
         if (question?.method === 'elicitation/create') question.answer({ action: 'cancel' });
         else question?.refuse(new Error('The user has closed the question'));
     };
     return (
-        <dialog ref={dialog} aria-labelledby="question" onCancel={cancel} onKeyDown={onKeyDown}>
+        <dialog ref={dialog} aria-labelledby="question" onCancel={cancel} onKeyDown={onKeyDown} onClickCapture={onClickCapture}>
             {question && <Body key={question.number} question={question} />}
             {open.length > 1 && <p class="quiet">{open.length - 1} more to answer after this.</p>}
         </dialog>

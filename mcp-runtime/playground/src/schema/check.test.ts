@@ -49,3 +49,28 @@ test('a whole number that the browser would change has a problem of its own', ()
     assert.equal(problemsOf({ id: 9007199254740993n }, bounded).size, 0);
     assert.match(problemsOf({ id: 28446744073709551615n }, bounded).get('/id')!, /greater than/);
 });
+
+test('a problem is at its value also when the name has a space, a letter beyond ASCII, a number sign or a percent sign', () => {
+    const names = ['first name', 'höhe', 'a#b', 'a%23b', '50%/~'];
+    const schema = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'object', required: ['ö x'] }])) };
+    const value = Object.fromEntries(names.map((name) => [name, {}]));
+    assert.deepEqual([...problemsOf(value, schema).keys()], ['/first name/ö x', '/höhe/ö x', '/a#b/ö x', '/a%23b/ö x', '/50%~1~0/ö x']);
+    assert.match(problemsOf({ 'ö x': '9007199254740993' }, { properties: { 'ö x': { type: 'integer' } } }).get('/ö x')!, /9007199254740991/);
+});
+
+test('a member that the schema does not allow has the problem', () => {
+    const strict = { type: 'object', properties: { now: { type: 'string' } }, additionalProperties: false };
+    assert.deepEqual([...problemsOf({ now: 'x', old: 'y' }, strict)], [['/old', 'The schema allows no value here']]);
+    assert.deepEqual([...problemsOf({ old: 'y' }, { ...strict, additionalProperties: undefined, unevaluatedProperties: false }).keys()], ['/old']);
+});
+
+test('a member that another alternative does not allow has no problem', () => {
+    const branch = (by: string, name: string) => ({ type: 'object', properties: { by: { const: by }, [name]: { type: 'string' }, [`${name}Code`]: { type: 'integer' } }, required: ['by', name], additionalProperties: false });
+    const schema = { oneOf: [branch('pickup', 'shop'), branch('courier', 'street')] };
+    assert.deepEqual([...problemsOf({ by: 'courier', streetCode: 1 }, schema)], [['/street', 'Required']]);
+});
+
+test('a pattern that a browser cannot read is left out of the comparison', () => {
+    const schema = { type: 'object', properties: { word: { type: 'string', pattern: '(?i)abc(' }, pattern: { type: 'integer' } }, patternProperties: { '(?i)x(': { type: 'string' } } };
+    assert.deepEqual([...problemsOf({ word: 'ABC', pattern: 'x' }, schema).keys()], ['/pattern']);
+});

@@ -3,13 +3,13 @@
 import { Validator, type OutputUnit } from '@cfworker/json-schema';
 import { withNumbers } from '../exact.ts';
 import { isInexact, type Draft } from './draft.ts';
-import type { Schema } from './shape.ts';
+import { isPattern, type Schema } from './shape.ts';
 
 // Problems by the JSON Pointer of the value that has them. The empty pointer is the whole value.
 export type Problems = Map<string, string>;
 
 // Keywords whose error only says that a part is wrong. The part has an error of its own.
-const OUTER = new Set(['properties', 'items', 'prefixItems', 'allOf', '$ref', '$dynamicRef', 'additionalProperties', 'patternProperties', 'if', 'dependentSchemas']);
+const OUTER = new Set(['properties', 'items', 'prefixItems', 'allOf', '$ref', '$dynamicRef', 'additionalProperties', 'patternProperties', 'unevaluatedProperties', 'if', 'dependentSchemas']);
 
 const TOO_LARGE = 'The browser cannot send this whole number exactly here: its limit is 9007199254740991';
 
@@ -21,14 +21,16 @@ export function problemsOf(value: Draft, schema: Schema): Problems {
         const draft = String(schema.$schema ?? '').includes('draft-07') ? '7' : '2020-12';
         // The validator compares numbers only.
         const [plainSchema, plainValue] = [schema, value ?? null].map((part) => withNumbers(part, () => false));
+        dropPatterns(plainSchema);
         ({ errors } = new Validator(plainSchema, draft, false).validate(plainValue));
     } catch (error) {
         problems.set('', `The value cannot be compared with the schema: ${error instanceof Error ? error.message : error}`);
         return problems;
     }
-    const inner = ofLikelyBranches(errors).filter((error) => !OUTER.has(error.keyword));
+    const inner = ofLikelyBranches(errors.map(located)).filter((error) => !OUTER.has(error.keyword));
     for (const { keyword, error, instanceLocation } of inner) {
-        let pointer = instanceLocation.slice(1);
+        // The validator writes its pointers for the fragment of a URI.
+        let pointer = decodeURIComponent(instanceLocation.slice(1));
         const missing = keyword === 'required' ? /property "(.*)"/.exec(error)?.[1] : undefined;
         if (missing !== undefined) pointer += `/${escape(missing)}`;
         const given = keyword === 'type' ? at(value, pointer) : undefined;
@@ -37,6 +39,19 @@ export function problemsOf(value: Draft, schema: Schema): Problems {
     }
     return problems;
 }
+
+// Removes the patterns that a browser cannot read. They would end the comparison of the whole value.
+function dropPatterns(schema: Schema): void {
+    const open = [schema];
+    for (let part = open.pop(); part !== undefined; part = open.pop()) {
+        if (typeof part.pattern === 'string' && !isPattern(part.pattern)) delete part.pattern;
+        for (const pattern of Object.keys(part.patternProperties ?? {})) if (!isPattern(pattern)) delete part.patternProperties[pattern];
+        for (const inner of Object.values(part)) if (typeof inner === 'object' && inner !== null) open.push(inner);
+    }
+}
+
+// Gives an error of the schema `false` the place of its keyword. The validator names only the value there, and reports the keyword just before.
+const located = (error: OutputUnit, at: number, all: OutputUnit[]): OutputUnit => (error.keyword === 'false' && at ? { ...error, keywordLocation: `${all[at - 1].keywordLocation}/false` } : error);
 
 // Of the errors of alternatives, keeps those of the alternative that the value is most likely meant for: its constants and its type fit, and
 // it has the fewest errors. The error of the keyword itself says less, and goes too.
@@ -62,7 +77,7 @@ function ofLikelyBranches(errors: OutputUnit[]): OutputUnit[] {
 
 // Returns the value at a JSON Pointer.
 function at(value: Draft, pointer: string): unknown {
-    const names = pointer.split('/').slice(1).map((name) => decodeURI(name).replaceAll('~1', '/').replaceAll('~0', '~'));
+    const names = pointer.split('/').slice(1).map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
     return names.reduce((part: any, name) => part?.[name], value);
 }
 
@@ -71,6 +86,7 @@ export const escape = (name: string) => name.replaceAll('~', '~0').replaceAll('/
 function plain(keyword: string, error: string): string {
     const expected = /Expected "(.*)"/.exec(error)?.[1];
     if (keyword === 'type' && expected) return `Must be ${expected.replaceAll('"', '').replaceAll(', ', ' or ')}`;
+    if (keyword === 'false') return 'The schema allows no value here';
     if (keyword === 'anyOf' || keyword === 'oneOf') return 'Does not fit exactly one of the alternatives';
     const format = /format "(.*)"/.exec(error)?.[1];
     if (keyword === 'format' && format) return `Must be a valid ${format}`;

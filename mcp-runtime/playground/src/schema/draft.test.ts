@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { initialDraft, readNumber, withItem, withMember, withoutItem } from './draft.ts';
+import { addedDraft, initialDraft, readNumber, withItem, withMember, withNewDefaults, withoutItem } from './draft.ts';
 
 test('a form begins with the defaults and the objects that are required', () => {
     const schema = {
@@ -42,4 +42,24 @@ test('a text that is no number stays, so that the check can report it', () => {
     assert.equal(readNumber('-9007199254740993'), -9007199254740993n);
     assert.equal(readNumber('+9007199254740993'), 9007199254740993n);
     assert.equal(readNumber('1e300'), 1e300);
+});
+
+test('a default of null is used only where the schema allows null', () => {
+    const schema = { type: 'object', properties: { text: { type: 'string', default: null }, maybe: { type: ['string', 'null'], default: null }, any: { default: null } } };
+    assert.deepEqual(initialDraft(schema, schema, true), { maybe: null, any: null });
+});
+
+test('a value that the user adds is not null', () => {
+    const given = { type: ['object', 'null'], properties: { kind: { const: 'a' }, n: { type: 'integer', default: 5 } }, required: ['kind'] };
+    assert.equal(initialDraft(given, given, true), undefined);
+    assert.deepEqual(addedDraft(given, given), { kind: 'a', n: 5 });
+});
+
+test('arguments that a schema did not have before begin with their defaults', () => {
+    const before = { type: 'object', properties: { mode: { type: 'string' }, hour: { type: 'integer', default: 12 } } };
+    const schema = { type: 'object', properties: { kind: { type: 'string', default: 'x' }, hour: { type: 'integer', default: 12 }, n: { type: 'integer' } } };
+    assert.deepEqual(withNewDefaults({ mode: 'zz' }, before, schema), { mode: 'zz', kind: 'x' });
+    assert.equal(withNewDefaults('text', before, schema), 'text');
+    const same = { mode: 'zz' };
+    assert.equal(withNewDefaults(same, before, before), same);
 });

@@ -1,18 +1,25 @@
 // The value of a form while a user fills it in. A member that is `undefined` is not sent.
 
 import { IS_EXACT, isRounded } from '../exact.ts';
-import { fieldsOf, resolve, shapeOf, type Json, type Schema } from './shape.ts';
+import { fieldsOf, resolve, shapeOf, type Json, type Schema, type Shape } from './shape.ts';
 
 export type Draft = Json | undefined;
 
 // The value that a form begins with: the defaults of the schema, and the objects that it requires.
 export function initialDraft(given: unknown, root: Schema, isRequired: boolean, depth = 0): Draft {
     const schema = resolve(given, root);
-    // Some browsers round a default above 2^53. Without the member, the server uses its own default.
-    if (schema.default !== undefined && !isRounded(schema.default)) return schema.default;
-    if (!isRequired || depth > 6) return undefined;
     const shape = shapeOf(schema, root);
-    if (shape.isNullable) return undefined;
+    const isWrong = schema.default === null && !shape.isNullable && shape.kind !== 'json';
+    // Some browsers round a default above 2^53. Without the member, the server uses its own default.
+    if (schema.default !== undefined && !isRounded(schema.default) && !isWrong) return schema.default;
+    return !isRequired || shape.isNullable ? undefined : draftOf(shape, root, depth);
+}
+
+// The value that a field begins with when the user adds it.
+export const addedDraft = (given: unknown, root: Schema) => draftOf(shapeOf(given, root), root, 0);
+
+function draftOf(shape: Shape, root: Schema, depth: number): Draft {
+    if (depth > 6) return undefined;
     if ('const' in shape.schema) return shape.schema.const;
     if (shape.kind === 'object') {
         const members = fieldsOf(shape.schema).map((field) => [field.name, initialDraft(field.schema, root, field.isRequired, depth + 1)] as const);
@@ -23,6 +30,15 @@ export function initialDraft(given: unknown, root: Schema, isRequired: boolean, 
     return undefined;
 }
 
+// Adds the defaults of the members that an object has in `schema` and did not have in `before`. The server may have been built again.
+export function withNewDefaults(value: Draft, before: Schema, schema: Schema): Draft {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    const known = new Set(fieldsOf(before).map(({ name }) => name));
+    const fresh = fieldsOf(schema).filter(({ name }) => !known.has(name) && !(name in value));
+    const defaults = fresh.map((field) => [field.name, initialDraft(field.schema, schema, field.isRequired)] as const).filter(([, initial]) => initial !== undefined);
+    return defaults.length ? ({ ...value, ...Object.fromEntries(defaults) } as Draft) : value;
+}
+
 // Returns a copy of an object with another member. `undefined` removes the member.
 export function withMember(value: Draft, name: string, member: Draft): Draft {
     const members = typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
@@ -30,6 +46,9 @@ export function withMember(value: Draft, name: string, member: Draft): Draft {
     else members[name] = member;
     return members;
 }
+
+// Returns a copy of an object without the members that are an empty text.
+export const withoutEmpty = (value: Draft) => Object.fromEntries(Object.entries(value ?? {}).filter(([, member]) => member !== '')) as Draft;
 
 export function withItem(value: Draft, at: number, item: Draft): Draft {
     const items = Array.isArray(value) ? [...value] : [];

@@ -49,3 +49,8 @@ test('limits and types are words', () => {
     assert.equal(typeName(shape), 'whole number or null');
     assert.equal(limitsOf(shapeOf({ type: 'string', minLength: 2, format: 'email' }, {})), 'at least 2 characters, email');
 });
+
+test('a pattern that a browser cannot read is told apart', () => {
+    assert.equal(limitsOf(shapeOf({ type: 'string', pattern: '^a' }, {})), 'pattern ^a');
+    assert.equal(limitsOf(shapeOf({ type: 'string', pattern: '(?i)abc(' }, {})), 'pattern (?i)abc( (not checked here)');
+});

@@ -129,6 +129,15 @@ function list(base: { schema: Schema; isNullable: boolean }, root: Schema): Shap
 
 const label = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));
 
+// Whether a browser can read a pattern. Those of other languages have more constructs, such as `(?i)`.
+export function isPattern(text: string): boolean {
+    try {
+        return !!new RegExp(text, 'u');
+    } catch {
+        return false;
+    }
+}
+
 // What the user has to know about the values of a field, such as `1 to 10`.
 export function limitsOf({ schema, kind }: Shape): string {
     const between = (least: unknown, most: unknown, unit = '') => {
@@ -146,7 +155,7 @@ export function limitsOf({ schema, kind }: Shape): string {
     if (kind === 'text') {
         notes.push(between(schema.minLength, schema.maxLength, ' characters'));
         if (schema.format) notes.push(schema.format);
-        if (schema.pattern) notes.push(`pattern ${schema.pattern}`);
+        if (schema.pattern) notes.push(`pattern ${schema.pattern}${isPattern(schema.pattern) ? '' : ' (not checked here)'}`);
     }
     if (kind === 'list' || kind === 'choices') notes.push(between(schema.minItems, schema.maxItems, ' items'));
     return notes.filter(Boolean).join(', ');
