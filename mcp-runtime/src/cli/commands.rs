@@ -3,7 +3,7 @@
 use mcp_runtime_contract::suggest::nearest;
 
 #[cfg(feature = "playground")]
-use super::playground;
+use super::{http, playground};
 #[cfg(feature = "workbench")]
 use super::{bundle, clients, complete, completions, dev, record, server_json};
 use super::{
@@ -134,7 +134,7 @@ pub(super) static COMMANDS: &[Command] = &[
         "opens a page that tries the server out in the browser",
         playground::run,
     )
-    .options(&[playground::NO_OPEN]),
+    .options(&[playground::NO_OPEN, http::ALLOW_REMOTE_PLAYGROUND]),
     Command::new("help", "[COMMAND]", "prints this help, or the options of a command", print_help)
         .json(),
     Command::new("version", "", "prints the name and the version of the server", help::version)
