@@ -320,7 +320,8 @@ fn complete_knows_the_items_and_arguments_of_the_server() {
     assert_eq!((&*values, &*stderr), ("", "no values\n"));
     let arguments = ["complete", "code:review", "language", "", "file=x"];
     let (_, stderr) = ended(&[ROOT, KEY], &arguments, 2);
-    assert!(stderr.contains("`code:review` has no argument `file`"), "{stderr}");
+    let problem = "`code:review` has no argument `file`; the only argument is `language`\n";
+    assert!(stderr.contains(problem), "{stderr}");
 }
 
 #[test]
