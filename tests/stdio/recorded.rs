@@ -300,6 +300,9 @@ fn record_and_replay_explain_wrong_words() {
     let file = Recorded::new();
     fs::write(&file.0, "").unwrap();
     let path = file.0.to_str().expect("a path of a test");
+    let cut_off = Recorded::new();
+    fs::write(&cut_off.0, "{\"client\": {}}\n{\"cli").unwrap();
+    let broken = cut_off.0.to_str().expect("a path of a test");
     for (arguments, status, part) in [
         (&["record"][..], 2, "`record` needs `FILE`: `record FILE [-- ARGUMENTS]`"),
         (&["record", "a", "b"], 2, "but got `b`: `record FILE [-- ARGUMENTS]`"),
@@ -311,6 +314,7 @@ fn record_and_replay_explain_wrong_words() {
         (&["record", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
         (&["replay", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
         (&["replay", path], 1, "the file has no message of a client"),
+        (&["replay", broken], 1, "line 2: not JSON: EOF while parsing a string at column 5\n"),
     ] {
         let output = fixture().args(arguments).output().expect("the fixture starts");
         let stderr = String::from_utf8_lossy(&output.stderr);
