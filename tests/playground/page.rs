@@ -154,6 +154,27 @@ fn the_option_allows_addresses_that_others_reach() {
     assert!(line.expect("a line").contains("http://127.0.0.1:"));
 }
 
+/// The user may put the option on either side of the command. The error for the wrong side names the right one.
+#[test]
+fn the_command_takes_the_option_that_its_error_names() {
+    let run = |words: &[&str]| {
+        let output = fixture().args(words).output().expect("it runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (status, text) = run(&["playground", "0.0.0.0:0", "--no-open"]);
+    assert_eq!(status, Some(1), "{text}");
+    assert!(text.contains("add `--allow-remote-playground` to the command"), "{text}");
+    let (status, text) = run(&["--allow-remote-playground", "playground", "0.0.0.0:0"]);
+    let expected = "error: `--allow-remote-playground` goes after the command: `playground --allow-remote-playground`\n";
+    assert_eq!((status, &*text), (Some(2), expected));
+    let mut command = fixture();
+    command.args(["playground", "0.0.0.0:0", "--no-open", "--allow-remote-playground"]);
+    let mut process = Running::start(command.stdin(Stdio::null()).stderr(Stdio::piped()));
+    let said = BufReader::new(process.stderr().expect("stderr is piped"));
+    let line = said.lines().map_while(Result::ok).next().expect("a line");
+    assert!(line.contains("try it at http://127.0.0.1:"), "{line}");
+}
+
 #[test]
 fn the_command_serves_the_page_at_a_free_port_and_says_where() {
     let mut command = fixture();

@@ -39,7 +39,7 @@ fn install_changes_only_its_own_entry_and_uninstall_removes_it() {
     assert_eq!(home.text(file), before);
 
     let said = home.succeed(&["install", "claude-desktop", "--name", "mine"]);
-    assert!(said.contains("restart Claude Desktop"), "{said}");
+    assert!(said.contains(" is changed, ") && said.contains("restart Claude Desktop"), "{said}");
     let after = home.text(file);
     assert!(after.contains("// mine\n") && after.contains(&program()), "{after}");
     assert_eq!(home.text(&format!("{file}.bak")), before);
@@ -49,7 +49,40 @@ fn install_changes_only_its_own_entry_and_uninstall_removes_it() {
     home.succeed(&["uninstall", "claude-desktop", "--name", "mine"]);
     assert_eq!(home.text(file), before);
     let why = home.fail(&["uninstall", "claude-desktop", "--name", "mine"], 1);
-    assert!(why.contains("has no server `mine`; name it with `--name`"), "{why}");
+    assert!(why.ends_with(" has no server `mine`; the only server is `files`\n"), "{why}");
+}
+
+/// The names of the servers are those of the user's file, whose values may be secret.
+#[test]
+fn uninstall_names_the_servers_that_the_file_has() {
+    let home = HomeFolder::new();
+    let uninstall = |client, file, name: &[&str]| {
+        home.fail(&[&["uninstall", client, "--file", file], name].concat(), 1)
+    };
+    let why = uninstall("cursor", "own.json", &["--name", "mine"]);
+    assert_eq!(why, "error: own.json does not exist, so there is no entry to remove\n");
+    home.write(
+        "own.json",
+        r#"{"mcpServers": {"files": {"env": {"KEY": "hunter2"}}, "notes": {}}}"#,
+    );
+    let why = uninstall("cursor", "own.json", &["--name", "mine"]);
+    assert_eq!(why, "error: own.json has no server `mine`; the servers are: files, notes\n");
+    let why = uninstall("cursor", "own.json", &["--name", "nots"]);
+    assert_eq!(why, "error: own.json has no server `nots`; did you mean `--name notes`?\n");
+    // Without `--name`, the name is that of the program.
+    let why = uninstall("cursor", "own.json", &[]);
+    let end = "; the servers are: files, notes; choose one with `--name`\n";
+    assert_eq!(why, format!("error: own.json has no server `stdio-fixture`{end}"));
+    for (client, file, text) in [
+        ("cursor", "none.json", "{\"mcpServers\": {}}"),
+        ("cursor", "other.json", "{}"),
+        ("goose", "none.yaml", "# mine\n"),
+        ("codex-cli", "none.toml", "model = \"a\"\n"),
+    ] {
+        home.write(file, text);
+        let why = uninstall(client, file, &[]);
+        assert_eq!(why, format!("error: {file} has no servers\n"));
+    }
 }
 
 #[test]
@@ -81,7 +114,8 @@ fn install_creates_a_missing_file_for_a_user_or_for_a_project() {
     assert_eq!(file["servers"]["mine"]["type"], "stdio");
     home.succeed(&["install", "goose", "--name", "mine"]);
     assert!(home.text(".config/goose/config.yaml").contains("    cmd: "), "{:?}", home.folder);
-    home.succeed(&["install", "plain", "--file", "own.json", "--name", "mine"]);
+    let said = home.succeed(&["install", "plain", "--file", "own.json", "--name", "mine"]);
+    assert_eq!(said, "own.json is written; restart the client\n");
     assert!(home.text("own.json").contains("mcpServers"));
     assert!(!home.path("own.json.bak").exists());
 }
@@ -168,10 +202,15 @@ fn a_file_that_cannot_be_changed_and_wrong_words_are_explained() {
         (&["config", "cursr"], 2, "unknown client `cursr`; did you mean `cursor`?"),
         (&["config", "codex"], 2, "unknown client `codex`; did you mean `codex-cli`?"),
         (&["install", "claude"], 2, "did you mean `claude-code` or `claude-desktop`?"),
-        (&["config", "emacs"], 2, "unknown client `emacs`; there are claude-code, "),
+        (&["config", "emacs"], 2, "unknown client `emacs`; the clients are: claude-code, "),
         (&["config"], 2, "`config CLIENT"),
         (&["config", "cursor", "--file", "a"], 2, "`config` has no option `--file`"),
-        (&["install", "plain"], 2, "name the configuration file of the client with `--file`"),
+        (&["install", "plain"], 2, "name the configuration file of the client with `--file FILE`"),
+        (
+            &["install", "plain", "--project"],
+            2,
+            "error: name the configuration file of the client with `--file FILE`\n",
+        ),
         (&["install", "cursor", "--file", ""], 2, "`--file` needs a value, as in `--file FILE`"),
         (&["uninstall", "cursor", "--file="], 2, "`--file` needs a value, as in `--file FILE`"),
         (&["install", "goose", "--project"], 2, "Goose has no configuration file for a project"),

@@ -80,6 +80,10 @@ fn the_version_is_that_of_the_package() {
     check(&["-V"], SUCCESS, &version, "");
     check(&["version"], SUCCESS, &version, "");
     check_refused(&["versoin"], USAGE, &["did you mean `version`?"]);
+    for option in ["--version", "-V"] {
+        let problem = "`--version` takes no argument, but got `extra`; see `help`\n";
+        check_refused(&[option, "extra"], USAGE, &[problem]);
+    }
 }
 
 #[test]
@@ -320,9 +324,24 @@ fn complete_explains_a_wrong_item_or_argument() {
     check_refused(&["complete", "repeat", "word"], USAGE, &["`repeat` is a tool", "templates"]);
     check_refused(
         &["complete", "greet", "nmae"],
-        FAILURE,
-        &["`greet` has no argument `nmae`; did you mean `name`?"],
+        USAGE,
+        &["`greet` has no argument `nmae`; did you mean `name`?\n"],
     );
+    check_refused(
+        &["complete", "greet", "who"],
+        USAGE,
+        &["`greet` has no argument `who`; the only argument is `name`\n"],
+    );
+    // The error names the item as the user has typed it.
+    for item in ["volume", "books://{language}/{title}"] {
+        let lacks = |name: &str| format!("`{item}` has no argument `{name}`");
+        let near = "; did you mean `title`?\nthe arguments are: language, title\n";
+        check_refused(&["complete", item, "titel"], USAGE, &[&(lacks("titel") + near)]);
+        check_refused(&["complete", item, "title", "", "titel=x"], USAGE, &[&lacks("titel"), near]);
+        let all = "; the arguments are: language, title\n";
+        check_refused(&["complete", item, "page"], USAGE, &[&(lacks("page") + all)]);
+    }
+    check_refused(&["complete", "link", "page"], USAGE, &["`link` has no arguments\n"]);
     check_refused(&["complete", "greet", "name", "A", "B"], USAGE, &["`B` is not NAME=VALUE"]);
 }
 
@@ -359,10 +378,42 @@ fn a_failed_call_or_read_exits_with_a_failure() {
     check_refused(&["call", "repeat", "word=a", "times=many"], FAILURE, &["`repeat`", "times"]);
     check_refused(&["call", "repeat", "word=a", "times=300"], FAILURE, &["`repeat`", "times"]);
     check_refused(&["call", "oversleep"], FAILURE, &["took longer than 200ms"]);
-    check_refused(
+    check(
         &["read", "notes://tomorrow"],
         FAILURE,
-        &["`notes://tomorrow` (-32602)\n`list` shows all resources and templates\n"],
+        "",
+        "error: there is no resource `notes://tomorrow`\n`list` shows all resources and templates\n",
+    );
+}
+
+#[test]
+fn a_wrong_name_of_a_resource_gets_a_correction() {
+    let near = |given: &str, meant: &str| {
+        let text = format!("error: there is no resource `{given}`; did you mean `{meant}`?\n");
+        check(&["read", given], FAILURE, "", &text);
+    };
+    near("notes://tody", "notes://today");
+    // The values of a template stay in the suggestion, so the user can use it as it is.
+    near(
+        "boks://a-very-long-language/a-very-long-title",
+        "books://a-very-long-language/a-very-long-title",
+    );
+    let usage =
+        |given: &str, text: &str| check(&["read", given], USAGE, "", &format!("error: {text}\n"));
+    usage("greet", "unknown resource `greet`; did you mean `get greet`?");
+    usage("echo", "unknown resource `echo`; did you mean `call echo`?");
+    usage("today", "unknown resource `today`; did you mean `notes://today`?");
+    usage(
+        "volume",
+        "unknown resource `volume`; did you mean a URI of the template `books://{language}/{title}`?",
+    );
+    usage(
+        "books://{language}/{title}",
+        "`books://{language}/{title}` is not a URI: put values in place of `{language}` and `{title}`",
+    );
+    usage(
+        "books://German/{title}",
+        "`books://German/{title}` is not a URI: put a value in place of `{title}`",
     );
 }
 
@@ -370,7 +421,7 @@ fn a_failed_call_or_read_exits_with_a_failure() {
 fn errors_of_the_command_line_suggest_a_correction() {
     let usage = "usage: repeat word=<string> times=<integer 0..=255> [separator=<string>]";
     check_refused(&["lsit"], USAGE, &["unknown command `lsit`; did you mean `list`?"]);
-    check_refused(&["frobnicate"], USAGE, &["unknown command `frobnicate`; there are list, call"]);
+    check_refused(&["frobnicate"], USAGE, &["unknown command `frobnicate`; `help` shows all "]);
     check_refused(&["--frobnicate"], USAGE, &["unknown option `--frobnicate`"]);
     check_refused(&["--htpp"], USAGE, &["did you mean `--http`?"]);
     check_refused(&["--json", "list"], USAGE, &["`--json` goes after the command"]);
@@ -413,6 +464,19 @@ fn errors_of_the_command_line_suggest_a_correction() {
     );
     check_refused(&["get", "great"], USAGE, &["unknown prompt `great`; did you mean `greet`?"]);
     check_refused(
+        &["get", "frobnicate"],
+        USAGE,
+        &["unknown prompt `frobnicate`; the prompts are: greet, link\n"],
+    );
+    let tools = text(&run(&["list", "--json"]).stdout);
+    let tools: Value = serde_json::from_str(&tools).expect("JSON");
+    let count = tools["tools"].as_array().expect("a list").len();
+    check_refused(
+        &["call", "frobnicate"],
+        USAGE,
+        &[&format!("unknown tool `frobnicate`; `list` shows all {count} tools\n")],
+    );
+    check_refused(
         &["call", "repeat", "wrod=a", "times=1"],
         USAGE,
         &["unknown argument `wrod`; did you mean `word`?", usage],
@@ -444,6 +508,14 @@ fn a_list_or_an_object_that_is_not_json_gets_an_example() {
         &["call", "seat", "guests=Ada,Bob", table],
         USAGE,
         &["`guests` is not JSON: a list starts with `[`", "\nwrite it as in guests='[\"…\"]'\n"],
+    );
+    check_refused(
+        &["call", "seat"],
+        USAGE,
+        &[
+            "usage: seat guests=<array> table=<object>\n",
+            "\nwrite `guests` as in guests='[\"…\"]'\nwrite `table` as in table='{\"seats\":0}'\n",
+        ],
     );
     check_refused(
         &["call", "seat", guests, "table={seats:2}"],

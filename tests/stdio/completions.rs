@@ -208,6 +208,12 @@ fn an_unknown_shell_is_refused_with_the_nearest_name() {
     let output = fixture().args(["completions", "fihs"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(said, "error: unknown shell `fihs`; did you mean `fish`?\n");
+    let output = fixture().args(["completions", "elvish"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        said,
+        "error: unknown shell `elvish`; the shells are: bash, zsh, fish, powershell\n"
+    );
     assert_eq!(output.status.code(), Some(2));
 }
 

@@ -110,8 +110,8 @@ fn one_message_lists_all_missing_and_wrong_values() {
     let expected = "error: the configuration has 4 problems:\n\
         - `root` at tests/stdio/configured.rs:13 has no value: set the option `--root ROOT` or the variable `FILE_BOX_ROOT` to a value of type `PathBuf`\n\
         - `api_key` at tests/stdio/configured.rs:16 has no value: set the option `--api-key API_KEY` or the variable `FILE_BOX_API_KEY` to a value of type `Key`\n\
-        - `retries` at tests/stdio/configured.rs:19 cannot be `many`, which the option `--retries` gives (invalid digit found in string): \
-        set the option `--retries RETRIES` or the variable `FILE_BOX_RETRIES` to a value of type `u8`\n\
+        - `retries` at tests/stdio/configured.rs:19 cannot be `many`, which the option `--retries` gives: \
+        expected a whole number from 0 to 255 in the option `--retries RETRIES` or the variable `FILE_BOX_RETRIES`\n\
         - `language` at tests/stdio/configured.rs:23 cannot be `de`, which the variable `TEXT_LANGUAGE` gives (there is no such value): \
         set the option `--language LANGUAGE` or the variable `TEXT_LANGUAGE` to `en` or `no`\n";
     assert_eq!(stderr, expected);
@@ -134,7 +134,10 @@ fn a_secret_is_neither_in_errors_nor_in_the_help() {
     ] {
         let (stdout, stderr) = ended(variables, arguments, 1);
         assert_eq!(stdout, "");
-        assert!(stderr.contains(&format!("is secret, and {source} has a text")), "{stderr}");
+        let problem = format!(
+            "the value of {source} is not a valid `Key`; it is not shown, because it is secret: "
+        );
+        assert!(stderr.contains(&problem), "{stderr}");
         assert!(stderr.contains("`Key`") && !stderr.contains("s3c"), "{stderr}");
     }
     for arguments in [&["help"][..], &["--api-key", "s3c", "--help"]] {
@@ -317,7 +320,8 @@ fn complete_knows_the_items_and_arguments_of_the_server() {
     assert_eq!((&*values, &*stderr), ("", "no values\n"));
     let arguments = ["complete", "code:review", "language", "", "file=x"];
     let (_, stderr) = ended(&[ROOT, KEY], &arguments, 2);
-    assert!(stderr.contains("`code:review` has no argument `file`"), "{stderr}");
+    let problem = "`code:review` has no argument `file`; the only argument is `language`\n";
+    assert!(stderr.contains(problem), "{stderr}");
 }
 
 #[test]

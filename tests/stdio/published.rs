@@ -348,10 +348,19 @@ fn an_entry_of_the_registry_follows_the_official_schema() {
 #[test]
 fn the_readme_has_to_show_the_name_of_the_server() {
     let home = HomeFolder::of(published);
-    let why = home.fail(&["server-json"], 1);
-    assert!(why.contains("name the file with `--readme`"), "{why}");
     // Without a name in the README, the owner of the repository names the server.
     let line = format!("- MCP Registry: `mcp-name: io.github.ada/{}`\n", env!("CARGO_PKG_NAME"));
+    let why = home.fail(&["server-json"], 1);
+    assert!(
+        why.contains("create the file with this line, name another file with `--readme`"),
+        "{why}"
+    );
+    assert!(why.contains(&format!("\n\n{line}")), "{why}");
+    let why = home.fail(&["server-json", "--name", "com.example/box"], 1);
+    assert!(why.contains("\n\n- MCP Registry: `mcp-name: com.example/box`\n"), "{why}");
+    let unnamed = home.command(&["server-json"]).env_remove("CARGO_PKG_REPOSITORY").output();
+    let why = String::from_utf8(unnamed.expect("it runs").stderr).expect("UTF-8");
+    assert!(why.contains("\n\n- MCP Registry: `mcp-name: io.github.USER/NAME`\n"), "{why}");
     for (readme, problem) in [
         ("# File box\n".to_owned(), "has no name of the server"),
         (format!("<!-- {} -->\n", line.trim()), "has the name in a comment"),

@@ -300,6 +300,9 @@ fn record_and_replay_explain_wrong_words() {
     let file = Recorded::new();
     fs::write(&file.0, "").unwrap();
     let path = file.0.to_str().expect("a path of a test");
+    let cut_off = Recorded::new();
+    fs::write(&cut_off.0, "{\"client\": {}}\n{\"cli").unwrap();
+    let broken = cut_off.0.to_str().expect("a path of a test");
     for (arguments, status, part) in [
         (&["record"][..], 2, "`record` needs `FILE`: `record FILE [-- ARGUMENTS]`"),
         (&["record", "a", "b"], 2, "but got `b`: `record FILE [-- ARGUMENTS]`"),
@@ -321,12 +324,26 @@ fn record_and_replay_explain_wrong_words() {
         ),
         (&["replay", "/nowhere/a.jsonl"], 1, "/nowhere/a.jsonl: No such file"),
         (&["replay", path], 1, "the file has no message of a client"),
+        (&["replay", broken], 1, "line 2: not JSON: EOF while parsing a string at column 5\n"),
     ] {
         let output = fixture().args(arguments).output().expect("the fixture starts");
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(status), "{stderr}");
         assert!(stderr.contains(part), "{stderr}");
     }
+}
+
+/// A recording may have a single message, which the server answers or does not.
+#[test]
+fn replay_counts_a_single_message() {
+    let file = Recorded::new();
+    let notification = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled" });
+    fs::write(&file.0, json!({ "client": notification }).to_string()).unwrap();
+    assert!(file.replay(0).contains("(1 message)"), "the server answers no notification");
+    let request = crate::server::call(1, "echo", json!({ "text": "a" }));
+    fs::write(&file.0, json!({ "client": request }).to_string()).unwrap();
+    let said = String::from_utf8(file.replayed().stderr).expect("UTF-8");
+    assert!(said.ends_with(" in 1 message\n"), "{said}");
 }
 
 /// Adds two numbers.

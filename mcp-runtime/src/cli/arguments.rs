@@ -10,33 +10,6 @@ use super::{
 };
 use crate::{catalog::Snapshot, model::ListKind};
 
-/// Finds an item of the kind `what` by its name. `others` are the items of another kind, with the command for them.
-///
-/// # Errors
-/// Fails if no item of this kind has the name. The error names the command for an item of the other kind, or a similar name.
-pub(super) fn find<'a>(
-    list: &'a [Value],
-    name: &str,
-    what: &str,
-    (others, command): (&[Value], &str),
-) -> Result<&'a Value, CommandError> {
-    let is_called = |item: &&Value| member(item, "name") == name;
-    if let Some(found) = list.iter().find(is_called) {
-        return Ok(found);
-    }
-    let names = || list.iter().map(|item| member(item, "name"));
-    Err(CommandError::usage(match nearest(name, names()) {
-        _ if others.iter().any(|item| is_called(&item)) => {
-            format!("unknown {what} `{name}`; did you mean `{command} {name}`?")
-        }
-        Some(near) => format!("unknown {what} `{name}`; did you mean `{near}`?"),
-        None if list.is_empty() => format!("unknown {what} `{name}`: this server has none"),
-        None => {
-            format!("unknown {what} `{name}`; there are {}", names().collect::<Vec<_>>().join(", "))
-        }
-    }))
-}
-
 /// Parses the arguments of a tool call. A value that the schema does not declare as a string is parsed as JSON. Text that is not valid JSON
 /// stays a string.
 pub(super) fn for_tool(
@@ -64,11 +37,12 @@ pub(super) fn for_tool(
     Ok(Value::Object(arguments))
 }
 
-/// Returns a line with an example for each argument whose usage does not name its fields.
+/// Returns a line with an example for each argument that is written as JSON. The usage names neither its fields nor its elements.
 fn examples(properties: &Value) -> String {
-    let objects = properties.as_object().into_iter().flatten();
-    let objects = objects.filter(|(_, schema)| schema["type"] == "object");
-    let lines = objects.map(|(name, schema)| {
+    let written = properties.as_object().into_iter().flatten();
+    let written =
+        written.filter(|(_, schema)| ["array", "object"].contains(&member(schema, "type")));
+    let lines = written.map(|(name, schema)| {
         format!("\nwrite `{name}` as in {name}='{}'", show::example_of(schema))
     });
     lines.collect()

@@ -23,6 +23,7 @@ use super::{
     screen::{Screen, say},
     settings::{EntryOptions, EntryVariable, misplaced},
     trial::as_json,
+    unknown::all_names,
 };
 use crate::builder::Builder;
 
@@ -117,12 +118,7 @@ pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), Com
         let file = file.display();
         CommandError::failure(format_args!("{file}: {why}; the file is unchanged: correct it"))
     })?;
-    let Some(new) = new else {
-        return Err(CommandError::failure(format_args!(
-            "{} has no server `{name}`; name it with `--name`",
-            file.display()
-        )));
-    };
+    let Some(new) = new else { return Err(words.no_server(&name, &file, old.as_deref())) };
     change(&words, &name, &file, old.as_deref(), &new, &[])
 }
 
@@ -245,6 +241,27 @@ impl ClientWords {
         Ok(Launch::Process { command: unicode(cargo().into())?, args: args?, env })
     }
 
+    /// Returns the error for a server that the text of a file does not have. The text is `None` if there is no file.
+    fn no_server(&self, name: &str, file: &Path, text: Option<&str>) -> CommandError {
+        let file = file.display();
+        let Some(text) = text else {
+            return CommandError::failure(format_args!(
+                "{file} does not exist, so there is no entry to remove"
+            ));
+        };
+        let servers = self.client.servers(text);
+        let names = || servers.iter().map(String::as_str);
+        if servers.is_empty() {
+            return CommandError::failure(format_args!("{file} has no servers"));
+        }
+        let hint = match nearest(name, names()) {
+            Some(near) => format!("did you mean `--name {near}`?"),
+            None if self.name.is_some() => all_names("server", names(), None),
+            None => format!("{}; choose one with `--name`", all_names("server", names(), None)),
+        };
+        CommandError::failure(format_args!("{file} has no server `{name}`; {hint}"))
+    }
+
     fn file(&self) -> Result<PathBuf, CommandError> {
         if let Some(file) = &self.file {
             return Ok(file.clone());
@@ -254,11 +271,14 @@ impl ClientWords {
         })?;
         self.client.file(self.scope, &home).ok_or_else(|| {
             let title = self.client.title();
-            CommandError::usage(match self.scope {
-                Scope::Project => format!(
+            CommandError::usage(match (self.scope, self.client) {
+                // Without `--project`, this client would need `--file` too.
+                (Scope::User, _) | (_, ClientApp::Plain) => {
+                    format!("name the configuration file of {title} with `--file FILE`")
+                }
+                (Scope::Project, _) => format!(
                     "{title} has no configuration file for a project: leave `--project` out, or name a file with `--file`"
                 ),
-                Scope::User => format!("name the configuration file of {title} with `--file`"),
             })
         })
     }
@@ -279,8 +299,7 @@ fn unknown_client(given: &str) -> CommandError {
     CommandError::usage(match meant {
         Some(meant) => format!("unknown client `{given}`; did you mean `{meant}`?"),
         None => {
-            let names: Vec<_> = names().collect();
-            format!("unknown client `{given}`; there are {}", names.join(", "))
+            format!("unknown client `{given}`; {}", all_names("client", names(), None))
         }
     })
 }
@@ -430,7 +449,8 @@ fn change(
     }
     let copy = saved.copy.map(|copy| format!(", and {} has its old text", copy.display()));
     let (file, copy) = (saved.file.display(), copy.unwrap_or_default());
-    print(&format!("{file} is changed{copy}; restart {}\n", words.client.title()));
+    let done = if old.is_none() { "written" } else { "changed" };
+    print(&format!("{file} is {done}{copy}; restart {}\n", words.client.title()));
     Ok(())
 }
 

@@ -2,8 +2,6 @@
 
 use mcp_runtime_contract::suggest::nearest;
 
-#[cfg(feature = "playground")]
-use super::playground;
 #[cfg(feature = "workbench")]
 use super::{bundle, clients, complete, completions, dev, record, server_json};
 use super::{
@@ -14,7 +12,10 @@ use super::{
     missing::missing,
     option::CommandOption,
     trial,
+    unknown::all_names,
 };
+#[cfg(feature = "playground")]
+use super::{http, playground};
 use crate::{builder::Builder, model::ListKind};
 
 /// Option of the commands whose handlers may ask.
@@ -134,7 +135,7 @@ pub(super) static COMMANDS: &[Command] = &[
         "opens a page that tries the server out in the browser",
         playground::run,
     )
-    .options(&[playground::NO_OPEN]),
+    .options(&[playground::NO_OPEN, http::ALLOW_REMOTE_PLAYGROUND]),
     Command::new("help", "[COMMAND]", "prints this help, or the options of a command", print_help)
         .json(),
     Command::new("version", "", "prints the name and the version of the server", help::version)
@@ -178,8 +179,8 @@ pub(super) fn unknown_command(given: &str, builder: Builder) -> CommandError {
     CommandError::usage(match meant {
         Some(meant) => format!("unknown command `{given}`; did you mean `{meant}`?"),
         None => format!(
-            "unknown command `{given}`; there are {}; without a command the program serves a client on stdin and stdout",
-            names().collect::<Vec<_>>().join(", ")
+            "unknown command `{given}`; {}; without a command the program serves a client on stdin and stdout",
+            all_names("command", names(), Some("help"))
         ),
     })
 }

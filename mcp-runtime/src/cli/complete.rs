@@ -8,6 +8,7 @@ use super::{
     exit::{CommandError, CommandOutput},
     lists::{ServerLists, arguments_of, member},
     trial::as_json,
+    unknown::all_names,
 };
 use crate::{
     builder::Builder,
@@ -65,6 +66,9 @@ async fn complete(client: &mut TestClient, words: &[String]) -> Result<Completed
         let (name, value) = word.split_once('=')?;
         names().any(|known| known == name).then(|| (name.to_owned(), Value::from(value)))
     };
+    if names().all(|known| known != argument) {
+        return Err(no_argument(item, argument, names()));
+    }
     // The first word after the argument is the typed text, unless it gives a value to another argument.
     let (typed, others) = match rest {
         [first, others @ ..] if assigned(first).is_none() => (first.as_str(), others),
@@ -81,12 +85,23 @@ async fn complete(client: &mut TestClient, words: &[String]) -> Result<Completed
 
 /// Returns the problem with a word that gives no value to an argument of the item.
 fn unassigned<'a>(item: &str, word: &str, names: impl Iterator<Item = &'a str>) -> CommandError {
-    CommandError::usage(match word.split_once('=') {
-        None => format!("`{word}` is not NAME=VALUE; see `help`"),
-        Some((name, _)) => {
-            let hint = nearest(name, names).map(|near| format!("; did you mean `{near}`?"));
-            format!("`{item}` has no argument `{name}`{}", hint.unwrap_or_default())
+    match word.split_once('=') {
+        None => CommandError::usage(format!("`{word}` is not NAME=VALUE; see `help`")),
+        Some((name, _)) => no_argument(item, name, names),
+    }
+}
+
+/// Returns the error for an argument that the item does not have. The error names the item as the user has typed it.
+fn no_argument<'a>(item: &str, name: &str, names: impl Iterator<Item = &'a str>) -> CommandError {
+    let names: Vec<_> = names.collect();
+    let all = || all_names("argument", names.iter().copied(), None);
+    CommandError::usage(match (&*names, nearest(name, names.iter().copied())) {
+        ([], _) => format!("`{item}` has no arguments"),
+        ([near], Some(_)) => format!("`{item}` has no argument `{name}`; did you mean `{near}`?"),
+        (_, Some(near)) => {
+            format!("`{item}` has no argument `{name}`; did you mean `{near}`?\n{}", all())
         }
+        (_, None) => format!("`{item}` has no argument `{name}`; {}", all()),
     })
 }
 

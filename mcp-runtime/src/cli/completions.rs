@@ -12,6 +12,7 @@ use super::{
     http,
     option::CommandOption,
     suggestions::{ItemPlace, ItemWord, SuggestionDeadline},
+    unknown::all_names,
 };
 use crate::{
     builder::Builder,
@@ -64,10 +65,7 @@ fn unknown_shell(given: &str) -> CommandError {
     let names = || Shell::ALL.into_iter().map(Shell::name);
     CommandError::usage(match nearest(given, names()) {
         Some(near) => format!("unknown shell `{given}`; did you mean `{near}`?"),
-        None => {
-            let names: Vec<_> = names().collect();
-            format!("unknown shell `{given}`; there are {}", names.join(", "))
-        }
+        None => format!("unknown shell `{given}`; {}", all_names("shell", names(), None)),
     })
 }
 
@@ -275,7 +273,7 @@ impl<'a> Place<'a> {
             }
             Self::Client => {
                 let all = ClientApp::ALL.into_iter();
-                all.map(|client| Suggestion::new(client.name(), client.title())).collect()
+                all.map(|client| Suggestion::new(client.name(), client.description())).collect()
             }
             Self::Shell => {
                 Shell::ALL.into_iter().map(|shell| Suggestion::new(shell.name(), "")).collect()

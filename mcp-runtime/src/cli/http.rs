@@ -49,7 +49,7 @@ const PLAYGROUND: CommandOption = CommandOption::flag(
     "also serves a page that tries the server out, at /playground",
 );
 #[cfg(feature = "playground")]
-const ALLOW_REMOTE_PLAYGROUND: CommandOption = CommandOption::flag(
+pub(super) const ALLOW_REMOTE_PLAYGROUND: CommandOption = CommandOption::flag(
     "--allow-remote-playground",
     "serves that page on addresses that other machines reach, too",
 );
@@ -114,6 +114,11 @@ impl HttpOptions {
             self.address = Some(word.to_owned());
         }
         takes
+    }
+
+    /// Returns the name of a given option that is among these options of a command.
+    pub(super) fn given_of(&self, options: &[&'static CommandOption]) -> Option<&'static str> {
+        options.iter().find(|option| self.given.has(option)).map(|option| option.name)
     }
 
     /// Returns the server to run if `--http` was given.

@@ -50,5 +50,6 @@ mod status;
 #[cfg(feature = "workbench")]
 mod suggestions;
 mod trial;
+mod unknown;
 
 pub use self::exit::Exit;

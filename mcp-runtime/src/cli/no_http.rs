@@ -26,6 +26,10 @@ impl NoHttp {
         false
     }
 
+    pub(super) fn given_of(&self, _: &[&'static CommandOption]) -> Option<&'static str> {
+        None
+    }
+
     pub(super) fn chosen(self) -> Result<Option<NoHttpLaunch>, CommandError> {
         Ok(None)
     }

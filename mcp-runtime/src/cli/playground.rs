@@ -32,7 +32,12 @@ pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandEr
         },
     };
     let opens = !given.options.has(&NO_OPEN);
-    http::serve(builder.playground(true), &address, |server| announce(server, opens))
+    let mut builder = builder.playground(true);
+    // The author may have allowed it already.
+    if given.options.has(&http::ALLOW_REMOTE_PLAYGROUND) {
+        builder = builder.allow_remote_playground(true);
+    }
+    http::serve(builder, &address, |server| announce(server, opens))
 }
 
 /// Prints the addresses, and opens the page.

@@ -211,18 +211,14 @@ fn example(params: &Value) -> Value {
 }
 
 /// Returns the failure of a command whose request got an error, with advice for the person at the command line. If the request needs a client
-/// with other capabilities, the failure says that the command line is this client.
+/// with other capabilities, the failure says that the command line is this client. The code of the error is for programs, so the failure
+/// does not show it.
 fn failed(error: &RpcError) -> CommandError {
-    if error.message.starts_with("there is no resource `") {
-        return CommandError::failure(format_args!(
-            "{error}\n`list` shows all resources and templates"
-        ));
-    }
     let data = error.data.as_ref();
     let missing = data.and_then(|data| data["requiredCapabilities"].as_object());
     let missing: Vec<&str> = missing.into_iter().flatten().map(|(name, _)| &**name).collect();
     if missing.is_empty() {
-        return CommandError::failure(error);
+        return CommandError::failure(&error.message);
     }
     CommandError::failure(format_args!(
         "{}: the command line is a client without `{}`\nuse a client that has it, or write a test with `TestClient::answer_with`",

@@ -217,17 +217,18 @@ async fn replayed(builder: Builder, given: CommandWords) -> Result<CommandOutput
         .map_err(CommandError::failure)?;
     let aside = removed(&transcript);
     let count = transcript.lines.len();
+    let messages = if count == 1 { "message" } else { "messages" };
     let text = |text: String| match given.json {
         true => as_json(&json!({ "messages": count, "differences": differences })),
         false => given.screen.differences(text),
     };
     if differences.is_empty() {
-        let text = text(format!("the server answers as recorded ({count} messages)\n"));
+        let text = text(format!("the server answers as recorded ({count} {messages})\n"));
         return Ok(CommandOutput { aside, ..text.into() });
     }
     let word = if differences.len() == 1 { "difference" } else { "differences" };
     let end = Err(CommandError::failure(format_args!(
-        "{} {word} in {count} messages",
+        "{} {word} in {count} {messages}",
         differences.len()
     )));
     let text = text(differences.join("\n") + "\n");

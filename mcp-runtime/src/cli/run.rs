@@ -12,7 +12,7 @@ use super::{
     help,
     http::{self, HttpOptions},
     missing::missing,
-    option::{GivenWord, next},
+    option::{CommandOption, GivenWord, next},
     screen::say,
 };
 use crate::{
@@ -171,8 +171,8 @@ impl Builder {
         let mut own = self.declared_config().options();
         let mut http = HttpOptions::default();
         let mut parser = Parser::from_args(arguments);
-        // Command that `--help` or `--version` asks for, and the first word that is no option.
-        let (mut asked, mut word): (Option<CommandRun>, _) = (None, None);
+        // Option that asks for the help or the version, and the first word that is no option.
+        let (mut asked, mut word): (Option<&CommandOption>, _) = (None, None);
         let mut json = false;
         // Words after `--` belong to the program.
         while word.is_none()
@@ -191,11 +191,11 @@ impl Builder {
             match &*option {
                 "--help" | "-h" => {
                     HELP.value(&mut parser)?;
-                    asked = Some(print_help);
+                    asked = Some(&HELP);
                 }
                 "--version" | "-V" => {
                     VERSION.value(&mut parser)?;
-                    asked = asked.or(Some(help::version));
+                    asked = asked.or(Some(&VERSION));
                 }
                 "--json" if missing("--json").is_none() => {
                     JSON.value(&mut parser)?;
@@ -222,9 +222,23 @@ impl Builder {
                     None => self.run_stdio(),
                 };
             }
-            (Some(asked), word) => (asked, CommandWords::new(word.into_iter().collect(), json)),
+            (Some(asked), Some(word)) if *asked == VERSION => {
+                return Err(CommandError::usage(format!(
+                    "`{}` takes no argument, but got `{word}`; see `help`",
+                    asked.name
+                )));
+            }
+            (Some(asked), word) => {
+                let run = if *asked == HELP { print_help } else { help::version };
+                (run as CommandRun, CommandWords::new(word.into_iter().collect(), json))
+            }
             (None, Some(name)) => {
                 let Some(command) = find(&name) else { return Err(unknown_command(&name, self)) };
+                if let Some(option) = http.given_of(&command.all_options()) {
+                    return Err(CommandError::usage(format!(
+                        "`{option}` goes after the command: `{name} {option}`"
+                    )));
+                }
                 if http.chosen()?.is_some() {
                     return Err(CommandError::usage(format!(
                         "`{name}` cannot be used with `--http`; see `help`"

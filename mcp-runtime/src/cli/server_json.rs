@@ -1,6 +1,6 @@
 //! The command `server-json`, which prints the entry of this server in the registry.
 
-use std::{fs, path::PathBuf};
+use std::{fs, io, path::PathBuf};
 
 use mcp_runtime_workbench::{
     EntryProblem, ReadmeProblem, RegistryEntry, RegistryIcon, RegistryName, RegistryTarget,
@@ -38,12 +38,6 @@ fn entry(builder: Builder, mut options: OptionValues) -> Result<CommandOutput, C
     let server = builder.build().map_err(CommandError::failure)?;
     let identity = &server.identity;
     let package = CargoPackage::of(identity);
-    let url = options.take(&URL);
-    let readme = match url {
-        // The registry looks for the name in the README of a package only.
-        Some(_) => None,
-        None => Some(PackageReadme::read(options.take(&README), &package)?),
-    };
     let mut notes = String::new();
     let repository = package.repository.as_deref().map(|url| (url, SourceRepository::of_url(url)));
     let repository = match repository {
@@ -59,13 +53,25 @@ fn entry(builder: Builder, mut options: OptionValues) -> Result<CommandOutput, C
         }
         Some((_, known)) => known,
     };
-    let name = match options.take(&NAME) {
-        Some(name) => RegistryName::new(&name)
-            .map_err(|why| CommandError::usage(format!("{why}; give it with `--name`")))?,
+    let given = options.take(&NAME).map(|name| RegistryName::new(&name)).transpose();
+    let given =
+        given.map_err(|why| CommandError::usage(format!("{why}; give it with `--name`")))?;
+    let of_repository = || repository.as_ref()?.name_of(identity.package);
+    let url = options.take(&URL);
+    let readme = match url {
+        // The registry looks for the name in the README of a package only.
+        Some(_) => None,
+        None => {
+            let name = given.clone().or_else(of_repository);
+            Some(PackageReadme::read(options.take(&README), &package, name.as_ref())?)
+        }
+    };
+    let name = match given {
+        Some(name) => name,
         None => readme
             .as_ref()
             .and_then(|readme| RegistryName::of_readme(&readme.text))
-            .or_else(|| repository.as_ref()?.name_of(identity.package))
+            .or_else(of_repository)
             .ok_or_else(|| {
                 CommandError::usage(
                     "the server has no name in the registry: give it with `--name`, as in `--name io.github.USER/NAME`, where `USER` owns the \
@@ -135,16 +141,37 @@ struct PackageReadme {
 }
 
 impl PackageReadme {
-    fn read(given: Option<String>, package: &CargoPackage) -> Result<Self, CommandError> {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read. If there is none, the error has the line that shows `name`.
+    fn read(
+        given: Option<String>,
+        package: &CargoPackage,
+        name: Option<&RegistryName>,
+    ) -> Result<Self, CommandError> {
         let path = given.map(PathBuf::from).or_else(|| package.readme.clone());
         let path = path.unwrap_or_else(|| "README.md".into());
         match fs::read_to_string(&path) {
             Ok(text) => Ok(Self { path, text }),
-            Err(why) => Err(CommandError::failure(format_args!(
-                "{}: {why}: the registry looks for the name of the server in the README of the package: name the file with `--readme`, or \
-                 give the URL of a running server with `--url`",
-                path.display()
-            ))),
+            Err(why) => {
+                let (create, line) = match (why.kind(), name) {
+                    (io::ErrorKind::NotFound, Some(name)) => {
+                        ("create the file with this line, name another file", name.readme_line())
+                    }
+                    (io::ErrorKind::NotFound, None) => (
+                        "create the file with a line such as this one, name another file",
+                        RegistryName::example_line(),
+                    ),
+                    _ => ("name the file", String::new()),
+                };
+                let line = if line.is_empty() { line } else { format!("\n\n{line}\n") };
+                Err(CommandError::failure(format_args!(
+                    "{}: {why}: the registry looks for the name of the server in the README of the package: {create} with `--readme`, or \
+                     give the URL of a running server with `--url`{line}",
+                    path.display()
+                )))
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use super::{
     lists::ServerLists,
     questions::QuestionAnswers,
     screen::Screen,
-    show,
+    show, unknown,
 };
 use crate::{
     builder::Builder,
@@ -99,20 +99,21 @@ async fn result_of(
     match trial {
         Trial::Call => {
             let prompts = (&*everything.prompts, "get");
-            let tool = arguments::find(&everything.tools, target, "tool", prompts)?;
+            let tool = unknown::find(&everything.tools, target, "tool", prompts)?;
             let given = arguments::for_tool(tool, &client.snapshot(), given)?;
             answers.call(client, "tools/call", json!({ "name": target, "arguments": given })).await
         }
         Trial::Get => {
             let tools = (&*everything.tools, "call");
-            let prompt = arguments::find(&everything.prompts, target, "prompt", tools)?;
+            let prompt = unknown::find(&everything.prompts, target, "prompt", tools)?;
             let given = arguments::for_prompt(prompt, given)?;
             answers.call(client, "prompts/get", json!({ "name": target, "arguments": given })).await
         }
-        Trial::Read if everything.resources.is_empty() && everything.templates.is_empty() => {
-            Err(CommandError::usage(format!("unknown resource `{target}`: this server has none")))
+        Trial::Read => {
+            unknown::check_uri(target, &everything)?;
+            let read = answers.call(client, "resources/read", json!({ "uri": target })).await;
+            read.map_err(|error| unknown::explain_missing(error, target, &everything))
         }
-        Trial::Read => answers.call(client, "resources/read", json!({ "uri": target })).await,
     }
 }
 

@@ -295,7 +295,12 @@ mod tests {
     fn a_struct_that_nothing_takes_may_lack_values_but_not_have_wrong_ones() {
         assert_eq!(read(false, None, ("", "")), Ok(false));
         let why = read(false, None, ("FILE_BOX_2_API_KEY", "secret")).unwrap_err();
-        assert!(why.contains("`key` at src/main.rs:6 is secret"), "{why}");
+        assert!(
+            why.starts_with(
+                "`key` at src/main.rs:6: the value of the variable `FILE_BOX_2_API_KEY` is not a whole number from 0 to 255; it is not shown"
+            ),
+            "{why}"
+        );
         assert!(!why.contains("`secret`") && !why.contains("`root`"), "{why}");
         let why = read(true, None, ("FILE_BOX_2_API_KEY", "7")).unwrap_err();
         assert!(

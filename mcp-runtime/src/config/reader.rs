@@ -274,15 +274,27 @@ impl<'a> ConfigReader<'a> {
     /// contain the text.
     pub(super) fn unreadable(&mut self, field: &ConfigField, source: String, why: &UnreadableText) {
         let (place, fix) = (field.place(&self.origin), self.fix(field));
+        let text = &why.text;
         let text = match field.is_secret {
             true => {
-                format!("{place} is secret, and {source} has a text that is no value of it: {fix}")
+                let expected = match field.choices.is_empty() && number(&field.element).is_none() {
+                    true => format!("a valid `{}`", field.element),
+                    false => field.expected(ConfigShape::Single),
+                };
+                format!(
+                    "{place}: the value of {source} is not {expected}; it is not shown, because it is secret: {fix}"
+                )
+            }
+            // The errors of these parsers do not name the range.
+            false if number(&field.element).is_some() => {
+                let (expected, places) = (field.expected(ConfigShape::Single), self.places(field));
+                format!(
+                    "{place} cannot be `{text}`, which {source} gives: expected {expected} in {places}"
+                )
             }
             false => {
-                format!(
-                    "{place} cannot be `{}`, which {source} gives ({}): {fix}",
-                    why.text, why.why
-                )
+                let why = &why.why;
+                format!("{place} cannot be `{text}`, which {source} gives ({why}): {fix}")
             }
         };
         self.problems.push(ConfigProblem { text, is_missing: false });
@@ -290,23 +302,79 @@ impl<'a> ConfigReader<'a> {
 
     /// Returns the ways to give a value, and its type.
     fn fix(&self, field: &ConfigField) -> String {
+        format!("set {} to {}", self.places(field), field.expected(field.shape))
+    }
+
+    /// Returns the option and the variable of a field.
+    fn places(&self, field: &ConfigField) -> String {
         let variable = field.variable_after(&self.prefix);
         let has_options = self.source.is_some_and(|source| source.given.is_some());
         let option = match has_options {
             true => format!("the option `{}` or ", field.usage()),
             false => String::new(),
         };
-        let names: Vec<_> = field.choices.iter().map(|name| format!("`{name}`")).collect();
-        let value = match (&*names, field.shape) {
-            ([], ConfigShape::List) => {
-                format!("values of type `{}`, separated by commas", field.element)
+        format!("{option}the variable `{variable}`")
+    }
+}
+
+impl ConfigField {
+    /// Returns the description of the values of the field: of one value, or of several for a list.
+    fn expected(&self, shape: ConfigShape) -> String {
+        let names: Vec<_> = self.choices.iter().map(|name| format!("`{name}`")).collect();
+        match (&*names, number(&self.element), shape) {
+            ([], Some((noun, range)), ConfigShape::List) => {
+                format!("{noun}s{range}, separated by commas")
             }
-            ([], _) => format!("a value of type `{}`", field.element),
-            (_, ConfigShape::List) => {
+            ([], Some((noun, range)), _) => format!("a {noun}{range}"),
+            ([], None, ConfigShape::List) => {
+                format!("values of type `{}`, separated by commas", self.element)
+            }
+            ([], None, _) => format!("a value of type `{}`", self.element),
+            (_, _, ConfigShape::List) => {
                 format!("some of {}, separated by commas", alternatives(&names))
             }
             _ => alternatives(&names),
+        }
+    }
+}
+
+/// Returns the noun for the values of a numeric type, and their range, such as "whole number" and " from 0 to 255". Users of a server need
+/// not know the types of Rust. `None` for other types.
+fn number(element: &str) -> Option<(&'static str, String)> {
+    macro_rules! numbers {
+        ($($integer:ident)*) => {
+            match element {
+                $(
+                    stringify!($integer) => {
+                        ("whole number", format!(" from {} to {}", $integer::MIN, $integer::MAX))
+                    }
+                )*
+                "f32" | "f64" => ("number", String::new()),
+                _ => return None,
+            }
         };
-        format!("set {option}the variable `{variable}` to {value}")
+    }
+    Some(numbers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_described_by_its_range() {
+        let expected = |element: &str, shape| {
+            let mut field = ConfigField::new("retries", "retries", 1);
+            field.element = element.to_owned();
+            field.expected(shape)
+        };
+        assert_eq!(expected("u8", ConfigShape::Single), "a whole number from 0 to 255");
+        assert_eq!(expected("i16", ConfigShape::Optional), "a whole number from -32768 to 32767");
+        assert_eq!(
+            expected("i8", ConfigShape::List),
+            "whole numbers from -128 to 127, separated by commas"
+        );
+        assert_eq!(expected("f64", ConfigShape::Single), "a number");
+        assert_eq!(expected("NonZero<u8>", ConfigShape::Single), "a value of type `NonZero<u8>`");
     }
 }

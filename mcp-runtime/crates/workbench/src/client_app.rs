@@ -84,7 +84,7 @@ impl ClientApp {
         }
     }
 
-    /// Returns the name of the client as its documentation writes it.
+    /// Returns the name of the client as its documentation writes it, for sentences.
     pub fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -98,6 +98,14 @@ impl ClientApp {
             Self::Windsurf => "Windsurf",
             Self::Devin => "Devin",
             Self::Plain => "the client",
+        }
+    }
+
+    /// Returns the text that describes the client in a list of clients.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Plain => "another client",
+            _ => self.title(),
         }
     }
 

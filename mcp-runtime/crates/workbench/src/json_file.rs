@@ -77,6 +77,12 @@ pub(crate) fn remove(
     Ok(Some(root.to_string()))
 }
 
+/// Returns the names of the servers.
+pub(crate) fn servers(text: &str, list: &str) -> Option<Vec<String>> {
+    let servers = parse(text).ok()?.object_value()?.object_value(list)?.properties();
+    Some(servers.iter().filter_map(|server| server.name()?.decoded_value().ok()).collect())
+}
+
 /// Returns the value of a variable of a server.
 pub(crate) fn value(text: &str, list: &str, name: &str, variable: &str) -> Option<String> {
     let entry = parse(text).ok()?.object_value()?.object_value(list)?.object_value(name)?;

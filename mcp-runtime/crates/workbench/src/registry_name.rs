@@ -94,7 +94,12 @@ impl RegistryName {
 
     /// Returns a line for the README that shows the name.
     pub fn readme_line(&self) -> String {
-        format!("- MCP Registry: `{MARK}{}`", self.0)
+        line(&self.0)
+    }
+
+    /// Returns an example of such a line, for a server whose name is not known.
+    pub fn example_line() -> String {
+        line("io.github.USER/NAME")
     }
 
     /// Checks that a README shows the name, as the registry does before it takes an entry for the package.
@@ -129,6 +134,10 @@ impl fmt::Display for RegistryName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+fn line(name: &str) -> String {
+    format!("- MCP Registry: `{MARK}{name}`")
 }
 
 /// Returns the rule that a name breaks.

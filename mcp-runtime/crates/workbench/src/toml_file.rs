@@ -159,6 +159,13 @@ fn without(text: &str, mut parts: Vec<Part>) -> String {
     kept + rest.strip_prefix('\n').filter(|_| is_first).unwrap_or(rest)
 }
 
+/// Returns the names of the servers.
+pub(crate) fn servers(text: &str, list: &str) -> Option<Vec<String>> {
+    let file = parse(text).ok()?;
+    let servers = file.get(list)?.as_table_like()?;
+    Some(servers.iter().map(|(name, _)| name.to_owned()).collect())
+}
+
 /// Returns the value of a variable of a server.
 pub(crate) fn value_of(text: &str, list: &str, name: &str, variable: &str) -> Option<String> {
     let file = parse(text).ok()?;

@@ -87,8 +87,7 @@ impl Transcript {
                 continue;
             }
             let wrong = |problem: String| TranscriptError { number, problem };
-            let line: Value =
-                serde_json::from_str(line).map_err(|why| wrong(format!("not JSON: {why}")))?;
+            let line: Value = serde_json::from_str(line).map_err(|why| wrong(not_json(&why)))?;
             let members = line.as_object().filter(|members| !members.is_empty());
             let members = members.ok_or_else(|| wrong(EXPECTED.to_owned()))?;
             for (name, message) in members {
@@ -110,6 +109,11 @@ impl Transcript {
         }
         Ok(transcript)
     }
+}
+
+/// Returns the problem of a line that is not JSON. Within the line, `why` always names line 1, which is not the number in the file.
+fn not_json(why: &serde_json::Error) -> String {
+    format!("not JSON: {why}").replace(" at line 1 column ", " at column ")
 }
 
 const EXPECTED: &str = "expected `{\"client\": …}`, `{\"server\": …}` or `{\"#\": \"comment\"}`";
@@ -146,6 +150,10 @@ mod tests {
     fn a_file_that_is_no_transcript_names_the_line() {
         let told = |text: &str| Transcript::parse(text).unwrap_err().to_string();
         assert!(told("{\"client\": {}}\n{]").starts_with("line 2: not JSON"));
+        assert_eq!(
+            told("{\"client\": {}}\n{\"cli"),
+            "line 2: not JSON: EOF while parsing a string at column 5"
+        );
         assert!(told("{\"clinet\": {}}").starts_with("line 1: unknown member `clinet`: expected"));
         assert!(told("[]").starts_with("line 1: expected"));
         assert_eq!(

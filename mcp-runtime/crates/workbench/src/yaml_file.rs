@@ -83,6 +83,12 @@ pub(crate) fn remove(
     Ok(Some(comments.map_or_else(|| text.clone(), str::to_owned)))
 }
 
+/// Returns the names of the servers.
+pub(crate) fn servers(text: &str, list: &str) -> Option<Vec<String>> {
+    let servers = parse(text).ok()?.as_mapping()?.get_mapping(list)?;
+    Some(servers.keys().filter_map(|key| Some(key.as_scalar()?.as_string())).collect())
+}
+
 /// Returns the value of a variable of a server.
 pub(crate) fn value(text: &str, list: &str, name: &str, variable: &str) -> Option<String> {
     let file = parse(text).ok()?;

@@ -138,7 +138,7 @@ pub(super) fn check_address(settings: &HttpSettings, bound: Option<IpAddr>) -> R
     match bound {
         Some(address) if address.is_loopback() => Ok(()),
         Some(address) => Err(format!(
-            "the playground is served on loopback addresses only, and other machines may reach {address}: leave the address out, or start the server with `--allow-remote-playground`, or call `.allow_remote_playground(true)`"
+            "the playground is served on loopback addresses only, and other machines may reach {address}: leave the address out, or add `--allow-remote-playground` to the command, or call `.allow_remote_playground(true)`"
         )),
         None => Err(
             "the playground is served on loopback addresses only, and the address of an application is not known: call `.allow_remote_playground(true)`, or remove `.playground(true)`"
