@@ -259,6 +259,40 @@ fn generate(name: &str, rule: &str) {
 }
 
 #[test]
+fn no_change_during_many_builds_is_forgotten() {
+    let workshop = Workshop::new("many", "");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let mut client = Client::start(workshop.dev(&[]));
+    client.initialize("2025-11-25");
+    let version = |id: u64| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call("version", json!({})) });
+    // Each build waits until the test closes the connection of its script.
+    let script = format!(
+        r#"fn main() {{
+            if let Ok(mut open) = std::net::TcpStream::connect({address:?}) {{
+                let _ = std::io::Read::read(&mut open, &mut [0]);
+            }}
+        }}"#
+    );
+    workshop.save("script.new", &script);
+    fs::rename(workshop.path("script.new"), workshop.path("build.rs")).expect("a new script");
+    let accept = || listener.accept().expect("the build script connects").0;
+    let mut connection = accept();
+    for saved in ["one", "two"] {
+        workshop.save_program(&versioned(saved));
+        connection.set_read_timeout(Some(LIMIT)).expect("a time");
+        assert_eq!(connection.read(&mut [0]).expect("the build has ended"), 0);
+        connection = accept();
+    }
+    // This build may take its time.
+    workshop.save_program(&versioned("three"));
+    drop((connection, listener));
+    client.send(&version(1));
+    assert_eq!(text(&client.response(1)), "three");
+    client.check_end();
+}
+
+#[test]
 fn a_running_call_ends_at_the_server_that_has_begun_it() {
     let workshop = Workshop::new("running", GREET);
     let mut client = Client::start(workshop.dev(&[]));
