@@ -440,6 +440,17 @@ fn a_client_that_reads_no_answer_does_not_keep_the_process_from_ending() {
 }
 
 #[test]
+fn a_client_that_reads_gets_all_answers_after_the_process_was_asked_to_end() {
+    let (mut process, _stdin, mut stdout) = with_unread_answers("read-late");
+    let pid = Pid::from_raw(process.pid().cast_signed()).expect("a pid");
+    kill_process(pid, Signal::TERM).expect("the process is there");
+    let mut said = String::new();
+    stdout.read_to_string(&mut said).expect("text");
+    assert!(said.ends_with('\n') && said.lines().count() == 200, "{}", said.lines().count());
+    assert!(process.wait(LIMIT).is_some(), "the process ends");
+}
+
+#[test]
 fn a_client_that_leaves_without_reading_its_answers_does_not_keep_the_process_from_ending() {
     let (mut process, stdin, _stdout) = with_unread_answers("unread-left");
     drop(stdin);
