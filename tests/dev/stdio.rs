@@ -332,6 +332,41 @@ fn a_subscription_is_known_to_the_next_server() {
 }
 
 #[test]
+fn a_client_may_send_its_first_messages_at_once() {
+    let workshop = Workshop::new("at-once", NOTE);
+    let mut client = Client::start(workshop.dev(&[]));
+    let params = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    });
+    for message in [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": { "uri": "note://today" } }),
+    ] {
+        client.send(&message);
+    }
+    assert_eq!(client.response(2)["result"], json!({}));
+    let answer = client.request(3, "tools/call", call("write", json!({})));
+    assert_eq!(text(&answer), "written");
+    client.notification("notifications/resources/updated");
+    client.check_end();
+}
+
+#[test]
+fn a_handshake_that_the_server_refuses_leaves_the_session_as_it_is() {
+    let workshop = Workshop::new("refuses", "");
+    let mut client = Client::start(workshop.dev(&[]));
+    client.initialize("2025-11-25");
+    assert_eq!(client.request(1, "initialize", json!({}))["error"]["code"], -32602);
+    workshop.save_program(DOUBLE);
+    client.notification("notifications/tools/list_changed");
+    assert_eq!(names(&client.request(2, "tools/list", json!({}))), ["double", "letters"]);
+    client.check_end();
+}
+
+#[test]
 fn a_server_that_cannot_start_is_reported_and_the_last_one_answers_on() {
     let workshop = Workshop::new("panics", "");
     let mut client = Client::start(workshop.dev(&[]));

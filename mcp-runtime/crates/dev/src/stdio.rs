@@ -408,11 +408,12 @@ impl PipedServers {
             Some(message) if message.is_message() => conversation.client_sent(&message),
             None if line.trim_ascii().is_empty() => {}
             // A server answers a line that is no message.
-            _ => {
+            other => {
                 let server = conversation.current().unwrap_or(self.last);
                 let open = self.running.get(&server).and_then(|server| server.lines.as_ref());
-                let line = String::from_utf8_lossy(line).into_owned();
-                open.map(|lines| lines.send(line));
+                let Some(lines) = open else { return };
+                other.iter().for_each(|line| conversation.sent_as_it_is(server, line));
+                let _ = lines.send(String::from_utf8_lossy(line).into_owned());
             }
         }
     }

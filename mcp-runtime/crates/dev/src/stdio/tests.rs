@@ -185,3 +185,12 @@ async fn a_client_that_reads_nothing_does_not_keep_this_process_from_ending() {
     let mut client = PipedClient::new(empty(), output, pending());
     assert!(!client.write(&"a".repeat(100)).await.unwrap());
 }
+
+#[tokio::test]
+async fn a_line_that_is_no_message_is_answered_by_the_server() {
+    let mut silent = Silent::start("line");
+    silent.servers.read_client(&mut silent.conversation, br#"{"jsonrpc":"2.0","id":5}"#);
+    let answer = Message::from(json!({ "jsonrpc": "2.0", "id": 5, "error": { "code": -32600 } }));
+    silent.conversation.server_sent(1, &answer);
+    assert_eq!(silent.steps(), [Step::ToClient(answer)]);
+}
