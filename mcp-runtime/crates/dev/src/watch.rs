@@ -133,3 +133,38 @@ fn unwatched(folder: &Path, error: &notify::Error) -> DevError {
     };
     DevError::new(format_args!("changes in {} cannot be watched: {error}{fix}", folder.display()))
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{fs, time::Duration};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_folder_with_two_spellings_is_watched_with_all_of_its_files() {
+        let root = std::env::temp_dir().join(format!("mcp-runtime-watch-{}", std::process::id()));
+        let (package, data) = (root.join("package"), root.join("data"));
+        for folder in [&package.join("target/debug"), &package.join("src"), &data] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::write(package.join("Cargo.toml"), "").unwrap();
+        // A library of the same package may spell the path of the folder in another way.
+        let files = [package.join("../data/a.txt"), package.join("src/../../data/b.txt")];
+        for file in &files {
+            fs::write(file, "").unwrap();
+        }
+        let program = package.join("target/debug/a");
+        let list = format!("a: {} {}\n", files[0].display(), files[1].display());
+        fs::write(program.with_extension("d"), list).unwrap();
+        let project = Project::new(&program, &package, Vec::new()).unwrap();
+        let watch = SourceWatch::start(&project).unwrap();
+        for file in &files {
+            fs::write(file, "changed").unwrap();
+            let is_this = |changed: &PathBuf| changed.file_name() == file.file_name();
+            let seen = async { while !watch.changed().await.iter().any(is_this) {} };
+            let seen = tokio::time::timeout(Duration::from_secs(10), seen).await;
+            assert!(seen.is_ok(), "{} is not watched", file.display());
+        }
+        fs::remove_dir_all(&root).unwrap();
+    }
+}
