@@ -25,6 +25,7 @@ pub struct Project {
     /// Folder that contains the folder of the profile.
     above_profile: PathBuf,
     features: Vec<String>,
+    has_default_features: bool,
 }
 
 impl Project {
@@ -63,7 +64,14 @@ impl Project {
             profile: profile.to_owned(),
             above_profile,
             features,
+            has_default_features: true,
         })
+    }
+
+    /// Leaves out the default features of the package.
+    #[must_use]
+    pub fn without_default_features(self) -> Self {
+        Self { has_default_features: false, ..self }
     }
 
     /// Path of the program that cargo writes.
@@ -118,6 +126,9 @@ impl Project {
         }
         if let Some(triple) = self.triple() {
             arguments.extend(["--target".into(), triple.into()]);
+        }
+        if !self.has_default_features {
+            arguments.push("--no-default-features".into());
         }
         if !self.features.is_empty() {
             arguments.extend(["--features".into(), self.features.join(",").into()]);
@@ -272,6 +283,9 @@ mod tests {
         ] {
             assert_eq!(arguments(program), expected);
         }
+        let project = Project::new(Path::new("/t/debug/mine"), folder, Vec::new()).unwrap();
+        let run = project.without_default_features().run_arguments();
+        assert_eq!(run[6..], ["--no-default-features", "--"]);
         let error = Project::new(Path::new("/t/debug/mine"), Path::new("/nowhere"), Vec::new());
         assert!(error.unwrap_err().to_string().contains("/nowhere has no Cargo.toml"));
     }
