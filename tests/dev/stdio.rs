@@ -259,6 +259,40 @@ fn generate(name: &str, rule: &str) {
 }
 
 #[test]
+fn no_change_during_many_builds_is_forgotten() {
+    let workshop = Workshop::new("many", "");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address").to_string();
+    let mut client = Client::start(workshop.dev(&[]));
+    client.initialize("2025-11-25");
+    let version = |id: u64| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call("version", json!({})) });
+    // Each build waits until the test closes the connection of its script.
+    let script = format!(
+        r#"fn main() {{
+            if let Ok(mut open) = std::net::TcpStream::connect({address:?}) {{
+                let _ = std::io::Read::read(&mut open, &mut [0]);
+            }}
+        }}"#
+    );
+    workshop.save("script.new", &script);
+    fs::rename(workshop.path("script.new"), workshop.path("build.rs")).expect("a new script");
+    let accept = || listener.accept().expect("the build script connects").0;
+    let mut connection = accept();
+    for saved in ["one", "two"] {
+        workshop.save_program(&versioned(saved));
+        connection.set_read_timeout(Some(LIMIT)).expect("a time");
+        assert_eq!(connection.read(&mut [0]).expect("the build has ended"), 0);
+        connection = accept();
+    }
+    // This build may take its time.
+    workshop.save_program(&versioned("three"));
+    drop((connection, listener));
+    client.send(&version(1));
+    assert_eq!(text(&client.response(1)), "three");
+    client.check_end();
+}
+
+#[test]
 fn a_running_call_ends_at_the_server_that_has_begun_it() {
     let workshop = Workshop::new("running", GREET);
     let mut client = Client::start(workshop.dev(&[]));
@@ -294,6 +328,41 @@ fn a_subscription_is_known_to_the_next_server() {
     assert_eq!(text(&answer), "written");
     let updated = client.notification("notifications/resources/updated");
     assert_eq!(updated["params"]["uri"], "note://today");
+    client.check_end();
+}
+
+#[test]
+fn a_client_may_send_its_first_messages_at_once() {
+    let workshop = Workshop::new("at-once", NOTE);
+    let mut client = Client::start(workshop.dev(&[]));
+    let params = json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    });
+    for message in [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": { "uri": "note://today" } }),
+    ] {
+        client.send(&message);
+    }
+    assert_eq!(client.response(2)["result"], json!({}));
+    let answer = client.request(3, "tools/call", call("write", json!({})));
+    assert_eq!(text(&answer), "written");
+    client.notification("notifications/resources/updated");
+    client.check_end();
+}
+
+#[test]
+fn a_handshake_that_the_server_refuses_leaves_the_session_as_it_is() {
+    let workshop = Workshop::new("refuses", "");
+    let mut client = Client::start(workshop.dev(&[]));
+    client.initialize("2025-11-25");
+    assert_eq!(client.request(1, "initialize", json!({}))["error"]["code"], -32602);
+    workshop.save_program(DOUBLE);
+    client.notification("notifications/tools/list_changed");
+    assert_eq!(names(&client.request(2, "tools/list", json!({}))), ["double", "letters"]);
     client.check_end();
 }
 
@@ -402,6 +471,17 @@ fn a_client_that_reads_no_answer_does_not_keep_the_process_from_ending() {
     let (mut process, _stdin, _stdout) = with_unread_answers("unread");
     let pid = Pid::from_raw(process.pid().cast_signed()).expect("a pid");
     kill_process(pid, Signal::TERM).expect("the process is there");
+    assert!(process.wait(LIMIT).is_some(), "the process ends");
+}
+
+#[test]
+fn a_client_that_reads_gets_all_answers_after_the_process_was_asked_to_end() {
+    let (mut process, _stdin, mut stdout) = with_unread_answers("read-late");
+    let pid = Pid::from_raw(process.pid().cast_signed()).expect("a pid");
+    kill_process(pid, Signal::TERM).expect("the process is there");
+    let mut said = String::new();
+    stdout.read_to_string(&mut said).expect("text");
+    assert!(said.ends_with('\n') && said.lines().count() == 200, "{}", said.lines().count());
     assert!(process.wait(LIMIT).is_some(), "the process ends");
 }
 

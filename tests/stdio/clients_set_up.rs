@@ -124,8 +124,9 @@ fn install_creates_a_missing_file_for_a_user_or_for_a_project() {
 fn the_entry_of_a_program_under_development_starts_cargo() {
     let home = HomeFolder::new();
     let package = env!("CARGO_MANIFEST_DIR");
-    let mut command =
-        home.command(&["install", "cursor", "--dev", "--features=a,b", "--name", "mine"]);
+    let features = ["--features=a,b", "--no-default-features"];
+    let words = [&["install", "cursor", "--dev", "--name", "mine"], &features[..]].concat();
+    let mut command = home.command(&words);
     command.env("CARGO_MANIFEST_DIR", package);
     command.env("RUSTUP_TOOLCHAIN", "nightly").env("CARGO_TARGET_DIR", "built");
     let output = command.output().expect("it runs");
@@ -136,14 +137,15 @@ fn the_entry_of_a_program_under_development_starts_cargo() {
     let cargo = Path::new(entry["command"].as_str().expect("a path")).file_stem();
     assert_eq!(cargo.expect("a file"), "cargo", "{entry}");
     let args = entry["args"].as_array().expect("a list");
-    let (first, last) = (&args[..4], &args[args.len() - 4..]);
+    let (first, last) = (&args[..4], &args[args.len() - 5..]);
     let manifest = Path::new(package).join("Cargo.toml");
     assert_eq!(first, [json!("run"), json!("--quiet"), json!("--manifest-path"), json!(manifest)]);
-    assert_eq!(last, [json!("--"), json!("dev"), json!("--features"), json!("a,b")]);
+    assert_eq!(last, ["--", "dev", "--no-default-features", "--features", "a,b"]);
     // The client has another folder and another environment.
     let env = json!({ "RUSTUP_TOOLCHAIN": "nightly", "CARGO_TARGET_DIR": home.path("built") });
     assert_eq!(entry["env"], env);
     // The program is built as this program was.
+    assert_eq!(args.iter().filter(|word| *word == "--no-default-features").count(), 2);
     let built = args.iter().skip_while(|word| *word != "--features").nth(1);
     let built = built.and_then(Value::as_str).expect("features");
     assert!(built.contains("mcp-runtime/workbench") && built.ends_with(",a,b"), "{built}");
@@ -163,6 +165,7 @@ fn the_entry_of_a_program_under_development_starts_cargo() {
         (&["install", "cursor", "--", "dev"][..], "has to start cargo: run `install cursor --dev`"),
         (&["config", "zed", "--dev", "--url=http://a"], "give either `--url` or `--dev`"),
         (&["config", "zed", "--features=a"], "`--features` goes with `--dev`"),
+        (&["config", "zed", "--no-default-features"], "`--no-default-features` goes with `--dev`"),
     ] {
         let why = home.fail(arguments, 2);
         assert!(why.contains(part), "{why}");

@@ -64,7 +64,17 @@ fn commands_and_their_options_are_suggested() {
     let names: Vec<_> = installed.iter().map(|line| line.split_once('\t').unwrap().0).collect();
     assert_eq!(
         names,
-        ["--name", "--url", "--dev", "--features", "--file", "--print", "--json", "--help"]
+        [
+            "--name",
+            "--url",
+            "--dev",
+            "--features",
+            "--no-default-features",
+            "--file",
+            "--print",
+            "--json",
+            "--help"
+        ]
     );
     // An option that may be repeated is suggested again.
     assert_eq!(suggested(&["call", "echo", "--answer=a=1", "--a"]).len(), 1);

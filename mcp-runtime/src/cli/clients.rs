@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::{
     command::{CommandWords, print},
-    dev,
+    dev::{self, PackageFeatures},
     exit::CommandError,
     option::CommandOption,
     screen::{Screen, say},
@@ -43,7 +43,7 @@ struct ClientWords {
     /// Whether the client starts the command `dev` with cargo.
     is_dev: bool,
     /// Features of the author's package, for `dev`.
-    features: Vec<String>,
+    features: PackageFeatures,
     /// Whether the change is only shown.
     is_preview: bool,
     /// Arguments of the server.
@@ -136,7 +136,7 @@ impl ClientWords {
             name: options.take(&NAME),
             url: options.take(&URL),
             is_dev: options.has(&DEV),
-            features: dev::features(&options),
+            features: PackageFeatures::of(&options),
             is_preview: options.has(&PRINT),
             args: rest,
         };
@@ -148,11 +148,10 @@ impl ClientWords {
         if read.url.is_some() && read.is_dev {
             return Err(CommandError::usage("give either `--url` or `--dev`".to_owned()));
         }
-        if !read.features.is_empty() && !read.is_dev {
-            return Err(CommandError::usage(
-                "`--features` goes with `--dev`: the entry of a built program needs none"
-                    .to_owned(),
-            ));
+        if let (Some(option), false) = (read.features.options().first(), read.is_dev) {
+            return Err(CommandError::usage(format!(
+                "`{option}` goes with `--dev`: the entry of a built program needs no features"
+            )));
         }
         // Without cargo, `dev` would not find the package of the server.
         if read.args.first().is_some_and(|word| word == "dev") {
@@ -229,9 +228,7 @@ impl ClientWords {
         let mut words = dev::project(self.features.clone(), &command)?.run_arguments();
         words.extend(options.into_iter().map(OsString::from));
         words.push("dev".into());
-        if !self.features.is_empty() {
-            words.extend([dev::FEATURES.name.into(), self.features.join(",").into()]);
-        }
+        words.extend(self.features.options().into_iter().map(OsString::from));
         if !self.args.is_empty() {
             words.push("--".into());
             words.extend(self.args_elsewhere().into_iter().map(OsString::from));

@@ -59,7 +59,7 @@ pub(super) static COMMANDS: &[Command] = &[
         "prints the entry for the configuration of a client",
         clients::config,
     )
-    .options(&[clients::NAME, clients::URL, clients::DEV, dev::FEATURES])
+    .options(&[clients::NAME, clients::URL, clients::DEV, dev::FEATURES, dev::NO_DEFAULT_FEATURES])
     .rest("[-- ARGUMENTS]")
     .json(),
     #[cfg(feature = "workbench")]
@@ -74,6 +74,7 @@ pub(super) static COMMANDS: &[Command] = &[
         clients::URL,
         clients::DEV,
         dev::FEATURES,
+        dev::NO_DEFAULT_FEATURES,
         clients::FILE,
         clients::PROJECT,
         clients::PRINT,

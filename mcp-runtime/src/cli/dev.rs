@@ -19,6 +19,7 @@ use crate::{
 
 pub(super) const OPTIONS: &[CommandOption] = &[
     FEATURES,
+    NO_DEFAULT_FEATURES,
     #[cfg(feature = "http")]
     http::HTTP,
 ];
@@ -36,6 +37,9 @@ pub(super) const FEATURES: CommandOption = CommandOption::valued(
 )
 .repeatable();
 
+pub(super) const NO_DEFAULT_FEATURES: CommandOption =
+    CommandOption::flag("--no-default-features", "leaves out the default features of the package");
+
 /// Features of this build. The next builds need the same features.
 const BUILT: [(&str, bool); 12] = [
     ("auth", cfg!(feature = "auth")),
@@ -52,14 +56,38 @@ const BUILT: [(&str, bool); 12] = [
     ("workbench", cfg!(feature = "workbench")),
 ];
 
+/// Features of the author's package. They are unknown to the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct PackageFeatures {
+    names: Vec<String>,
+    /// Whether the default features are left out.
+    is_bare: bool,
+}
+
+impl PackageFeatures {
+    pub(super) fn of(options: &OptionValues) -> Self {
+        let names = options.all(&FEATURES).flat_map(|names| names.split([',', ' ']));
+        let names = names.filter(|name| !name.is_empty()).map(str::to_owned).collect();
+        Self { names, is_bare: options.has(&NO_DEFAULT_FEATURES) }
+    }
+
+    /// Returns the options that name these features.
+    pub(super) fn options(&self) -> Vec<String> {
+        let bare = self.is_bare.then(|| NO_DEFAULT_FEATURES.name.to_owned());
+        let names = (!self.names.is_empty())
+            .then(|| [FEATURES.name.to_owned(), self.names.join(",")])
+            .into_iter();
+        bare.into_iter().chain(names.flatten()).collect()
+    }
+}
+
 /// Words of the command.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct DevWords {
     /// Whether the server serves over HTTP.
     is_http: bool,
     address: Option<String>,
-    /// Features of the author's package.
-    features: Vec<String>,
+    features: PackageFeatures,
     /// Arguments of the server.
     args: Vec<String>,
 }
@@ -88,11 +116,11 @@ pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandEr
     block_on(runtime, served).map_err(CommandError::failure)
 }
 
-/// Finds out how cargo has built this program. `features` are those of the author's package, and `command` is the command line that needs cargo.
+/// Finds out how cargo has built this program. `command` is the command line that needs cargo.
 ///
 /// # Errors
 /// Fails if cargo has not started this program.
-pub(super) fn project(features: Vec<String>, command: &str) -> Result<Project, CommandError> {
+pub(super) fn project(features: PackageFeatures, command: &str) -> Result<Project, CommandError> {
     let folder = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).ok_or_else(|| {
         CommandError::usage(format!(
             "`{command}` needs to know how cargo builds this program: run `cargo run --features mcp-runtime/workbench -- {command}`"
@@ -103,13 +131,9 @@ pub(super) fn project(features: Vec<String>, command: &str) -> Result<Project, C
     })?;
     let own = BUILT.iter().filter(|(_, is_on)| *is_on);
     let own = own.map(|(name, _)| format!("mcp-runtime/{name}"));
-    Project::new(&program, &folder, own.chain(features).collect()).map_err(CommandError::failure)
-}
-
-/// Returns the features of the author's package that the options name.
-pub(super) fn features(options: &OptionValues) -> Vec<String> {
-    let names = options.all(&FEATURES).flat_map(|names| names.split([',', ' ']));
-    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    let project = Project::new(&program, &folder, own.chain(features.names).collect());
+    let project = project.map_err(CommandError::failure)?;
+    Ok(if features.is_bare { project.without_default_features() } else { project })
 }
 
 async fn serve_stdio(
@@ -153,7 +177,7 @@ async fn serve_http(_: &str, _: Project, _: Launch, _: DevWords) -> Result<(), D
 
 impl DevWords {
     fn read(given: CommandWords) -> Result<Self, CommandError> {
-        let features = features(&given.options);
+        let features = PackageFeatures::of(&given.options);
         let args = given.options.words(PASSED).chain(given.rest).collect();
         let read = Self { features, args, ..Self::default() };
         #[cfg(feature = "http")]
@@ -202,10 +226,15 @@ mod tests {
     fn the_words_are_those_of_the_command_and_those_of_the_server() {
         let texts = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
         assert_eq!(read(""), Ok(DevWords::default()));
-        let features = texts(&["a", "b", "c"]);
+        let features = PackageFeatures { names: texts(&["a", "b", "c"]), is_bare: true };
+        let again = ["--no-default-features", "--features", "a,b,c"];
+        assert_eq!(features.options(), again);
         let args = texts(&["--verbose", "x"]);
         let expected = DevWords { features, args, ..DevWords::default() };
-        assert_eq!(read("--features a,b --features=c -- --verbose x"), Ok(expected));
+        assert_eq!(
+            read("--features a,b --no-default-features --features=c -- --verbose x"),
+            Ok(expected)
+        );
     }
 
     #[cfg(feature = "http")]

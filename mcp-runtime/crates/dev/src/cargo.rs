@@ -1,17 +1,29 @@
 //! Runs a build with cargo, and collects the errors of the compiler.
 
-use std::{env, ffi::OsString, io::Write as _, path::PathBuf, process::Stdio};
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, Write as _},
+    path::PathBuf,
+    pin::pin,
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
 
 use serde::Deserialize;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, BufReader},
     process::Command,
+    time::timeout,
 };
 
 use crate::project::Project;
 
 /// Maximum length of the errors that an answer contains, in bytes. Models have to read them.
 const REPORT: usize = 16 * 1024;
+
+/// Time after the end of cargo in which the rest of its output arrives. A program that the build has started may keep the pipe open.
+const REST: Duration = Duration::from_secs(1);
 
 /// Result of a build.
 #[derive(Debug)]
@@ -74,32 +86,71 @@ async fn attempt(project: &Project, is_offline: bool) -> Attempt {
     for (name, _) in env::vars_os().filter(|(name, _)| is_of_package(name)) {
         command.env_remove(name);
     }
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
-    #[cfg(unix)]
-    command.process_group(0);
-    let mut cargo = match command.spawn() {
-        Ok(cargo) => cargo,
+    let (status, output) = match run(command, project, is_offline).await {
+        Ok(ended) => ended,
         Err(error) => {
             return Attempt::Ended(Built::Failed(format!("cargo cannot be started: {error}")));
         }
     };
-    #[cfg(unix)]
-    let mut group = BuildGroup(cargo.id());
-    let (stdout, stderr) = (cargo.stdout.take(), cargo.stderr.take());
-    let (found, said) = tokio::join!(messages(stdout, project), pass_on(stderr, is_offline));
-    let status = cargo.wait().await;
-    #[cfg(unix)]
-    let _ = group.0.take();
-    Attempt::Ended(match (status, found) {
-        (Ok(status), (Some(program), _)) if status.success() => Built::Program(program),
-        (Ok(status), (None, _)) if status.success() => Built::Failed(format!(
+    Attempt::Ended(match (status, output.program) {
+        (Ok(status), Some(program)) if status.success() => Built::Program(program),
+        (Ok(status), None) if status.success() => Built::Failed(format!(
             "cargo has not built a program with the name `{}`",
             project.name()
         )),
-        (_, (_, errors)) if !errors.is_empty() => Built::Failed(shortened(&errors)),
+        _ if !output.errors.is_empty() => Built::Failed(shortened(&output.errors)),
         _ if is_offline => return Attempt::NotBegun,
-        _ => Built::Failed(shortened(&[said])),
+        _ => Built::Failed(shortened(&[output.said])),
     })
+}
+
+/// Output of cargo.
+#[derive(Default)]
+struct Output {
+    /// Path of the program.
+    program: Option<PathBuf>,
+    /// Errors of the compiler.
+    errors: Vec<String>,
+    /// Text on stderr.
+    said: String,
+}
+
+/// Runs cargo until it ends. Programs that it has started may go on.
+///
+/// # Errors
+/// Fails if cargo cannot be started.
+async fn run(
+    mut command: Command,
+    project: &Project,
+    is_offline: bool,
+) -> io::Result<(io::Result<ExitStatus>, Output)> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
+    let mut cargo = command.spawn()?;
+    #[cfg(unix)]
+    let mut group = BuildGroup(cargo.id());
+    let (stdout, stderr) = (cargo.stdout.take(), cargo.stderr.take());
+    let Output { mut program, mut errors, mut said } = Output::default();
+    let status = {
+        let mut reading = pin!(async {
+            tokio::join!(
+                messages(stdout, project, &mut program, &mut errors),
+                pass_on(stderr, is_offline, &mut said)
+            )
+        });
+        tokio::select! {
+            biased;
+            _ = &mut reading => cargo.wait().await,
+            status = cargo.wait() => {
+                let _ = timeout(REST, reading).await;
+                status
+            }
+        }
+    };
+    #[cfg(unix)]
+    let _ = group.0.take();
+    Ok((status, Output { program, errors, said }))
 }
 
 /// Group of the processes of a build, which end together with a build that is given up. A compiler that goes on would overwrite the program of the
@@ -122,13 +173,14 @@ fn is_of_package(name: &OsString) -> bool {
     name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
 }
 
-/// Reads the messages of cargo. Returns the path of the program, and the errors of the compiler.
+/// Reads the messages of cargo: the path of the program, and the errors of the compiler.
 async fn messages(
     stdout: Option<impl AsyncRead + Unpin>,
     project: &Project,
-) -> (Option<PathBuf>, Vec<String>) {
-    let (mut program, mut errors) = (None, Vec::new());
-    let Some(stdout) = stdout else { return (program, errors) };
+    program: &mut Option<PathBuf>,
+    errors: &mut Vec<String>,
+) {
+    let Some(stdout) = stdout else { return };
     let mut lines = BufReader::new(stdout).split(b'\n');
     while let Ok(Some(line)) = lines.next_segment().await {
         let Ok(message) = serde_json::from_slice::<BuildMessage>(&line) else { continue };
@@ -137,7 +189,9 @@ async fn messages(
                 target.name == project.name()
                     && target.kind.iter().any(|kind| kind == project.kind())
             });
-            program = message.executable.filter(|_| is_this).or(program);
+            if let (Some(built), true) = (message.executable, is_this) {
+                *program = Some(built);
+            }
         } else if let Some(Diagnostic { level, rendered: Some(text) }) = message.message {
             // If stderr is closed, the text has no reader, so an error does not matter.
             let _ = std::io::stderr().write_all(text.as_bytes());
@@ -146,13 +200,11 @@ async fn messages(
             }
         }
     }
-    (program, errors)
 }
 
-/// Passes the stderr of cargo on, and returns its text. Errors of the first attempt are not passed on, because the second attempt repeats them.
-async fn pass_on(stderr: Option<impl AsyncRead + Unpin>, is_first: bool) -> String {
-    let mut said = String::new();
-    let Some(stderr) = stderr else { return said };
+/// Passes the stderr of cargo on, and collects its text. Errors of the first attempt are not passed on, because the second attempt repeats them.
+async fn pass_on(stderr: Option<impl AsyncRead + Unpin>, is_first: bool, said: &mut String) {
+    let Some(stderr) = stderr else { return };
     let mut lines = BufReader::new(stderr).split(b'\n');
     let mut has_failed = false;
     while let Ok(Some(line)) = lines.next_segment().await {
@@ -163,10 +215,9 @@ async fn pass_on(stderr: Option<impl AsyncRead + Unpin>, is_first: bool) -> Stri
             // If stderr is closed, the line has no reader, so an error does not matter.
             let _ = writeln!(std::io::stderr(), "{line}");
         }
-        said += line;
+        *said += line;
         said.push('\n');
     }
-    said
 }
 
 /// Joins the errors that fit into an answer, and counts the others. The last error of rustc only says how many there are.
@@ -211,5 +262,25 @@ mod tests {
         assert!(text.len() < REPORT && text.contains("… and 2 more"), "{text}");
         let text = shortened(&[error(20_000)]);
         assert!(text.len() < REPORT + 100 && text.contains("ä\u{2026} and 1 more"), "{text}");
+    }
+
+    #[cfg(unix)]
+    #[tokio::test(start_paused = true)]
+    async fn a_build_ends_with_cargo_although_another_program_keeps_its_pipes_open() {
+        use std::path::Path;
+
+        let project = Project::new(
+            Path::new("/t/debug/a"),
+            Path::new(env!("CARGO_MANIFEST_DIR")),
+            Vec::new(),
+        );
+        let mut command = Command::new("sh");
+        let error = r#"{\"reason\":\"compiler-message\",\"message\":{\"level\":\"error\",\"rendered\":\"$!\"}}"#;
+        command.args(["-c", &format!("sleep 1000 & echo \"{error}\"; echo said >&2; exit 3")]);
+        let (status, output) = run(command, &project.unwrap(), true).await.unwrap();
+        let helper = rustix::process::Pid::from_raw(output.errors[0].parse().unwrap());
+        // The program goes on.
+        rustix::process::kill_process(helper.unwrap(), rustix::process::Signal::KILL).unwrap();
+        assert_eq!((status.unwrap().code(), &*output.said), (Some(3), "said\n"));
     }
 }

@@ -76,9 +76,10 @@ impl Conversation {
         mem::take(&mut self.steps)
     }
 
-    /// Whether messages of the client wait for a build, or for a server that starts.
+    /// Whether requests of the client wait for a build, or for a server that starts.
     pub(crate) fn is_waiting(&self) -> bool {
-        !self.is_settled() && !self.waiting.is_empty()
+        let mut waiting = self.waiting.iter();
+        !self.is_settled() && waiting.any(|message| message.kind() == MessageKind::Request)
     }
 
     fn is_settled(&self) -> bool {
@@ -87,7 +88,8 @@ impl Conversation {
 
     /// Answers the requests that still wait, because `dev` ends.
     pub(crate) fn give_up_waiting(&mut self) {
-        for request in mem::take(&mut self.waiting) {
+        let waiting = mem::take(&mut self.waiting).into_iter();
+        for request in waiting.filter(|message| message.kind() == MessageKind::Request) {
             let text = "the client has left before the newest server was ready";
             self.steps.push(Step::ToClient(message::failure(&request, text)));
         }
@@ -131,17 +133,30 @@ impl Conversation {
     }
 
     fn forward(&mut self, server: ServerNumber, request: Message) {
-        self.record.note(&request);
-        let open = OpenRequest { server, request: request.clone() };
-        self.open.insert(key(&request.id()), open);
+        let id = request.id();
+        if message::is_request_id(&id) {
+            self.record.note_sent(&request);
+            self.open.insert(key(&id), OpenRequest { server, request: request.clone() });
+        }
         self.steps.push(Step::ToServer(server, request));
+    }
+
+    /// Notes that a line that is no message goes to a server. If it has an id, the answer of the server has this id, too.
+    pub(crate) fn sent_as_it_is(&mut self, server: ServerNumber, line: &Message) {
+        let id = line.id();
+        if message::is_request_id(&id) {
+            let open = OpenRequest { server, request: line.clone() };
+            self.open.entry(key(&id)).or_insert(open);
+        }
     }
 
     fn notification(&mut self, notification: Message) {
         if notification.method() == "notifications/cancelled" {
             let id = key(&notification.value(CANCELLED_ID));
             let count = self.waiting.len();
-            self.waiting.retain(|waiting| key(&waiting.id()) != id);
+            self.waiting.retain(|waiting| {
+                waiting.kind() != MessageKind::Request || key(&waiting.id()) != id
+            });
             if self.waiting.len() < count {
                 return;
             }
@@ -150,6 +165,10 @@ impl Conversation {
             let Some(open) = self.open.remove(&id) else { return };
             self.steps.push(Step::ToServer(open.server, notification));
             return self.close_if_done(open.server);
+        }
+        // A server ignores a notification that comes before the handshake.
+        if self.waiting.iter().any(|waiting| waiting.method() == "initialize") {
+            return self.waiting.push(notification);
         }
         self.record.note(&notification);
         self.steps.extend(self.current.map(|server| Step::ToServer(server, notification)));
@@ -197,14 +216,28 @@ impl Conversation {
             return;
         }
         if let Some(OpenRequest { request, .. }) = self.open.remove(&id) {
-            if request.method() == "initialize" && answer.has(&["error"]) {
-                self.record.refused();
-            }
+            self.note_answer(server, &request, !answer.has(&["error"]));
             message::adapt(&[request], &mut answer);
         }
         self.end_listen(&id);
         self.steps.push(Step::ToClient(answer));
         self.close_if_done(server);
+    }
+
+    fn note_answer(&mut self, server: ServerNumber, request: &Message, is_accepted: bool) {
+        let method = request.method();
+        if is_accepted {
+            self.record.note(request);
+        } else if method == "initialize" {
+            self.record.refused();
+        }
+        // The new server has taken over without this request, because the last server had not accepted it yet.
+        let newer = self.current.filter(|current| *current != server);
+        if let (Some(newer), true) = (newer, is_accepted && SessionRecord::has_method(&method)) {
+            let params = request.part(&["params"]).unwrap_or(json!({}).into());
+            let own = message::own_request(self.number(), &method, &params);
+            self.steps.push(Step::ToServer(newer, own));
+        }
     }
 
     /// Whether a request is a listen stream that the next server takes over when `server` ends.
@@ -583,6 +616,17 @@ mod tests {
     }
 
     #[test]
+    fn the_answer_to_a_line_that_is_no_message_but_has_an_id_reaches_the_client() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        conversation.sent_as_it_is(1, &json!({ "jsonrpc": "2.0", "id": 5 }).into());
+        conversation.sent_as_it_is(1, &json!([{ "id": 6 }]).into());
+        conversation.server_sent(1, &refused(5));
+        assert_eq!(conversation.steps(), [Step::ToClient(refused(5))]);
+        assert_eq!(take_over(&mut conversation, 2), [Step::Retire(1), Step::Close(1)]);
+    }
+
+    #[test]
     fn questions_of_two_servers_with_the_same_id_reach_the_right_one() {
         let mut conversation = Conversation::default();
         take_over(&mut conversation, 1);
@@ -721,5 +765,146 @@ mod tests {
         let answer = Message::read(answer.as_bytes()).unwrap();
         conversation.server_sent(1, &answer);
         assert_eq!(conversation.steps(), [Step::ToClient(answer)]);
+    }
+
+    fn request(id: u64, method: &str, params: Value) -> Message {
+        json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).into()
+    }
+
+    fn initialized() -> Message {
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).into()
+    }
+
+    fn refused(id: u64) -> Message {
+        json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32602, "message": "no" } }).into()
+    }
+
+    /// Begins a session at a server that runs.
+    fn begin_session(conversation: &mut Conversation, server: ServerNumber) {
+        conversation.client_sent(&request(1, "initialize", json!({ "a": 1 })));
+        conversation.server_sent(server, &done(1));
+        conversation.client_sent(&initialized());
+        conversation.steps();
+    }
+
+    /// Lets a new server answer the handshake of the client. Returns the methods and parameters of the messages that it gets afterwards.
+    fn exchange(conversation: &mut Conversation, server: ServerNumber) -> Vec<(String, Value)> {
+        conversation.start(server);
+        let [Step::ToServer(_, greeting)] = &conversation.steps()[..] else {
+            panic!("no greeting")
+        };
+        let expected = ("initialize".to_owned(), json!({ "a": 1 }));
+        assert_eq!((greeting.method(), greeting.value(&["params"])), expected);
+        conversation.server_sent(server, &done(greeting.id()));
+        let sent = conversation.steps().into_iter().filter_map(|step| match step {
+            Step::ToServer(number, message) if number == server => {
+                Some((message.method(), message.value(&["params"])))
+            }
+            _ => None,
+        });
+        sent.collect()
+    }
+
+    #[test]
+    fn messages_that_follow_a_waiting_handshake_reach_the_server_in_order() {
+        let mut conversation = Conversation::default();
+        conversation.start(1);
+        let [Step::ToServer(1, greeting)] = &conversation.steps()[..] else {
+            panic!("no greeting")
+        };
+        let subscribe = request(2, "resources/subscribe", json!({ "uri": "a" }));
+        let sent = [request(1, "initialize", json!({})), initialized(), subscribe];
+        for message in &sent {
+            conversation.client_sent(message);
+        }
+        // A notification without an id cancels no message that waits.
+        let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled" });
+        conversation.client_sent(&cancelled.into());
+        assert_eq!(conversation.steps(), []);
+        conversation.server_sent(1, &done(greeting.id()));
+        assert_eq!(conversation.steps(), sent.map(|message| Step::ToServer(1, message)));
+    }
+
+    #[test]
+    fn only_requests_that_wait_are_answered_when_the_client_leaves() {
+        let mut conversation = Conversation::default();
+        conversation.start(1);
+        conversation.steps();
+        conversation.client_sent(&request(1, "initialize", json!({})));
+        conversation.client_sent(&initialized());
+        conversation.give_up_waiting();
+        let [Step::ToClient(answer)] = &conversation.steps()[..] else { panic!("no answer") };
+        assert_eq!(answer.id(), 1);
+    }
+
+    #[test]
+    fn the_next_server_gets_only_requests_that_the_last_one_has_accepted() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        begin_session(&mut conversation, 1);
+        let level = |level: &str| json!({ "level": level });
+        let uri = |uri: &str| json!({ "uri": uri });
+        for (id, method, params, is_accepted) in [
+            (2, "logging/setLevel", level("debug"), true),
+            (3, "logging/setLevel", level("bogus"), false),
+            (4, "resources/subscribe", uri("a"), true),
+            (5, "resources/subscribe", uri("b"), false),
+            (6, "resources/unsubscribe", uri("a"), false),
+            // The session goes on, whose handshake the server has accepted.
+            (7, "initialize", json!({}), false),
+        ] {
+            conversation.client_sent(&request(id, method, params));
+            conversation.server_sent(1, &if is_accepted { done(id) } else { refused(id) });
+        }
+        conversation.steps();
+        let expected = [
+            ("notifications/initialized", Value::Null),
+            ("logging/setLevel", level("debug")),
+            ("resources/subscribe", uri("a")),
+        ];
+        let expected = expected.map(|(method, params)| (method.to_owned(), params));
+        assert_eq!(exchange(&mut conversation, 2), expected);
+    }
+
+    #[test]
+    fn a_session_that_the_server_refuses_is_none_for_the_next_server() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        conversation.client_sent(&request(1, "initialize", json!({})));
+        conversation.client_sent(&initialized());
+        conversation.server_sent(1, &refused(1));
+        conversation.steps();
+        assert_eq!(take_over(&mut conversation, 2), [Step::Retire(1), Step::Close(1)]);
+    }
+
+    #[test]
+    fn a_subscription_that_the_last_server_accepts_late_reaches_the_new_server() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        begin_session(&mut conversation, 1);
+        let subscribe = request(2, "resources/subscribe", json!({ "uri": "a" }));
+        conversation.client_sent(&subscribe);
+        conversation.steps();
+        assert_eq!(exchange(&mut conversation, 2).len(), 1);
+        conversation.server_sent(1, &done(2));
+        let [Step::ToServer(2, sent), Step::ToClient(_), Step::Close(1)] =
+            &conversation.steps()[..]
+        else {
+            panic!("the new server does not know the subscription")
+        };
+        assert!(message::is_own(&sent.id()), "the client has its answer");
+        assert_eq!(sent.part(&["params"]), subscribe.part(&["params"]));
+    }
+
+    #[test]
+    fn an_id_that_no_request_can_have_keeps_no_server_busy() {
+        let mut conversation = Conversation::default();
+        take_over(&mut conversation, 1);
+        for id in [json!(1.5), json!({ "a": 1 }), Value::Null] {
+            let ping: Message = json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }).into();
+            conversation.client_sent(&ping);
+            assert_eq!(conversation.steps(), [Step::ToServer(1, ping)]);
+        }
+        assert_eq!(take_over(&mut conversation, 2), [Step::Retire(1), Step::Close(1)]);
     }
 }

@@ -240,6 +240,11 @@ pub(crate) fn belongs_to_call(notification: &Message) -> bool {
     is_of_call.contains(&&*method) && !notification.has(&["params", "_meta", SUBSCRIPTION])
 }
 
+/// Whether a request can have this id. The server answers a request with another id without the id.
+pub(crate) fn is_request_id(id: &Value) -> bool {
+    id.is_string() || id.is_i64() || id.is_u64()
+}
+
 pub(crate) fn own_request(number: u64, method: &str, params: &Message) -> Message {
     let id = format!("{OWN}{number}");
     let mut request = Message::from(json!({ "jsonrpc": "2.0", "id": id, "method": method }));

@@ -25,6 +25,7 @@ pub struct Project {
     /// Folder that contains the folder of the profile.
     above_profile: PathBuf,
     features: Vec<String>,
+    has_default_features: bool,
 }
 
 impl Project {
@@ -63,7 +64,14 @@ impl Project {
             profile: profile.to_owned(),
             above_profile,
             features,
+            has_default_features: true,
         })
+    }
+
+    /// Leaves out the default features of the package.
+    #[must_use]
+    pub fn without_default_features(self) -> Self {
+        Self { has_default_features: false, ..self }
     }
 
     /// Path of the program that cargo writes.
@@ -102,10 +110,7 @@ impl Project {
     pub(crate) fn build_arguments(&self) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = vec!["build".into(), "--message-format=json".into()];
         arguments.extend(self.selection());
-        let target = match self.triple() {
-            Some(_) => self.above_profile.parent().unwrap_or(&self.above_profile),
-            None => &self.above_profile,
-        };
+        let target = self.target();
         // Windows does not let cargo overwrite the program that runs this command.
         let target = if cfg!(windows) { target.join("mcp-runtime-dev") } else { target.to_owned() };
         arguments.extend(["--target-dir".into(), target.into()]);
@@ -121,6 +126,9 @@ impl Project {
         }
         if let Some(triple) = self.triple() {
             arguments.extend(["--target".into(), triple.into()]);
+        }
+        if !self.has_default_features {
+            arguments.push("--no-default-features".into());
         }
         if !self.features.is_empty() {
             arguments.extend(["--features".into(), self.features.join(",").into()]);
@@ -141,11 +149,35 @@ impl Project {
     pub(crate) fn sources(&self, program: &Path) -> Sources {
         let list = program.with_file_name(format!("{}.d", self.name));
         let text = fs::read_to_string(list).unwrap_or_default();
-        // Files that build scripts have written are beside the program.
-        let profile = program.ancestors().find(|folder| folder.ends_with(&self.profile));
-        let is_source = |file: &PathBuf| profile.is_none_or(|profile| !file.starts_with(profile));
-        Sources::of(&self.folder, dependencies(&text).filter(is_source).collect())
+        let files = dependencies(&text).map(|file| canonical(&file));
+        let files = files.filter(|file| !self.is_built(file, program)).collect();
+        Sources::of(&canonical(&self.folder), files)
     }
+
+    /// Whether a build has written this file. `program` is the path of the program that the build has written.
+    fn is_built(&self, file: &Path, program: &Path) -> bool {
+        let target = canonical(self.target());
+        if canonical(&self.folder).starts_with(&target) {
+            // Sources are below the target folder, too. Files of the program's own build scripts are beside the program.
+            let profile = program.ancestors().find(|folder| folder.ends_with(&self.profile));
+            return profile.is_some_and(|profile| file.starts_with(canonical(profile)));
+        }
+        file.starts_with(target)
+    }
+
+    /// Folder in which cargo writes all of its files.
+    fn target(&self) -> &Path {
+        let above = self.above_profile.parent().filter(|_| self.triple().is_some());
+        above.unwrap_or(&self.above_profile)
+    }
+}
+
+/// Returns the only spelling of a path. The system watches a folder once, and reports its files below the last spelling.
+fn canonical(path: &Path) -> PathBuf {
+    // On Windows, this spelling has a prefix that some programs do not understand.
+    let canonical = (!cfg!(windows)).then(|| fs::canonicalize(path).ok()).flatten();
+    // A file that was removed has no other spelling.
+    canonical.unwrap_or_else(|| path.to_owned())
 }
 
 /// Returns the files that a dependency list of cargo names. A space in a path has a backslash in front.
@@ -251,6 +283,9 @@ mod tests {
         ] {
             assert_eq!(arguments(program), expected);
         }
+        let project = Project::new(Path::new("/t/debug/mine"), folder, Vec::new()).unwrap();
+        let run = project.without_default_features().run_arguments();
+        assert_eq!(run[6..], ["--no-default-features", "--"]);
         let error = Project::new(Path::new("/t/debug/mine"), Path::new("/nowhere"), Vec::new());
         assert!(error.unwrap_err().to_string().contains("/nowhere has no Cargo.toml"));
     }
@@ -261,6 +296,28 @@ mod tests {
         let expected = [PathBuf::from("/a/src/main.rs"), PathBuf::from("/a b/c d.txt")];
         assert_eq!(dependencies(list).collect::<Vec<_>>(), expected);
         assert_eq!(dependencies("").count(), 0);
+    }
+
+    #[test]
+    fn no_file_below_the_target_folder_is_a_source() {
+        let folder = env::temp_dir().join(format!("mcp-runtime-project-{}", std::process::id()));
+        let profile = folder.join("target/x86_64-unknown-linux-musl/debug");
+        fs::create_dir_all(&profile).unwrap();
+        fs::write(folder.join("Cargo.toml"), "").unwrap();
+        let folder = folder.canonicalize().unwrap();
+        let profile = folder.join("target/x86_64-unknown-linux-musl/debug");
+        let files =
+            ["src/main.rs", "target/debug/build/a/out/gen.rs"].map(|file| folder.join(file));
+        let list = format!("a: {} {}\n", files[0].display(), files[1].display());
+        fs::write(profile.join("a.d"), list).unwrap();
+        let project = Project::new(&profile.join("a"), &folder, Vec::new()).unwrap();
+        let sources = project.sources(project.program());
+        // A target folder above the package contains all of its sources.
+        let above = Project::new(&env::temp_dir().join("debug/a"), &folder, Vec::new()).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(sources.trees, BTreeSet::from([folder.join("src")]));
+        assert_eq!(sources.files, BTreeSet::from([files[0].clone()]));
+        assert!(!above.is_built(&files[0], above.program()));
     }
 
     #[test]

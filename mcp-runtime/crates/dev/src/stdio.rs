@@ -6,12 +6,13 @@ use std::{
     future::pending,
     io,
     path::Path,
+    pin::Pin,
     sync::Arc,
     time::Duration,
 };
 
 use tokio::{
-    io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader},
+    io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, Split},
     process::{ChildStdin, ChildStdout},
     sync::{
         mpsc::{self, Sender, UnboundedReceiver, UnboundedSender},
@@ -63,82 +64,120 @@ pub async fn serve_stdio(
     project: Project,
     launch: Launch,
     input: impl AsyncRead + Unpin,
-    mut output: impl AsyncWrite + Unpin,
+    output: impl AsyncWrite + Unpin,
 ) -> Result<(), DevError> {
     let (sender, mut events) = mpsc::channel(AHEAD);
     tokio::spawn(watch(project.clone(), sender.clone()));
     let mut servers = PipedServers::new(&project, launch, sender);
     let mut conversation = Conversation::default();
     servers.start(&mut conversation, project.program())?;
-    let mut lines = BufReader::new(input).split(b'\n');
-    let mut stop = std::pin::pin!(process::asked_to_end());
-    let mut is_stopped = false;
-    let mut leaving: Option<Instant> = None;
-    // Lines that the client has sent while an answer waits for its reader.
-    let mut ahead = VecDeque::new();
+    let mut client = PipedClient::new(input, output, process::asked_to_end());
     loop {
-        let lines_out = servers.carry_out_all(&mut conversation);
-        if !lines_out.is_empty() {
-            let mut write = std::pin::pin!(async {
-                output.write_all(lines_out.as_bytes()).await?;
-                output.flush().await
-            });
-            // A client that does not read its answers does not keep `dev` from ending. Its input is read on, because its end may follow.
-            loop {
-                tokio::select! {
-                    biased;
-                    written = &mut write => match written {
-                        Ok(()) => break,
-                        // Like any server, `dev` ends when the client has stopped reading.
-                        Err(_) => return Ok(()),
-                    },
-                    () = &mut stop, if !is_stopped => return Ok(()),
-                    () = passed(leaving) => return Ok(()),
-                    line = lines.next_segment(), if leaving.is_none() && ahead.len() < AHEAD => {
-                        match line? {
-                            Some(line) => ahead.push_back(line),
-                            None => leaving = Some(Instant::now() + FAREWELL),
-                        }
-                    }
-                }
-            }
+        let lines = servers.carry_out_all(&mut conversation);
+        if !lines.is_empty() && !client.write(&lines).await? {
+            return Ok(());
         }
-        if let Some(line) = ahead.pop_front() {
+        if let Some(line) = client.ahead.pop_front() {
             servers.read_client(&mut conversation, &line);
             continue;
         }
-        if leaving.is_some() && !conversation.is_waiting() {
+        if client.leaving.is_some() && !conversation.is_waiting() {
             servers.close_all();
             if servers.running.is_empty() {
                 return Ok(());
             }
         }
         tokio::select! {
-            line = lines.next_segment(), if leaving.is_none() => match line? {
+            line = client.lines.next_segment(), if client.leaving.is_none() => match line? {
                 Some(line) => servers.read_client(&mut conversation, &line),
-                None => leaving = Some(Instant::now() + FAREWELL),
+                None => client.leave(),
             },
-            () = &mut stop, if !is_stopped => {
-                is_stopped = true;
-                // A client that has closed its side, and asks again, waits no longer.
-                let rest = if leaving.is_some() { Duration::ZERO } else { FAREWELL };
-                leaving = Some(Instant::now() + rest);
-            }
-            () = passed(leaving) => {
+            () = &mut client.stop, if !client.is_stopped => client.stop(),
+            () = passed(client.leaving) => {
                 if !conversation.is_waiting() {
                     return Ok(());
                 }
                 conversation.give_up_waiting();
-                leaving = Some(Instant::now() + REST);
+                client.leaving = Some(Instant::now() + REST);
             }
             Some(event) = events.recv() => match event {
                 ServerEvent::Unwatched(error) => return Err(error),
                 // The client has left and waits for nothing, so no further server starts.
-                ServerEvent::Build(_) if leaving.is_some() && !conversation.is_waiting() => {}
+                ServerEvent::Build(_) if client.leaving.is_some() && !conversation.is_waiting() => {}
                 event => servers.handle(&mut conversation, event)?,
             },
         }
     }
+}
+
+/// Pipes of the client.
+struct PipedClient<I, O> {
+    lines: Split<BufReader<I>>,
+    output: O,
+    /// Lines that the client has sent while an answer waits for its reader.
+    ahead: VecDeque<Vec<u8>>,
+    /// Completes when this process is asked to end.
+    stop: Pin<Box<dyn Future<Output = ()> + Send>>,
+    is_stopped: bool,
+    /// Time at which `dev` ends, after the client has closed its side, or after this process was asked to end.
+    leaving: Option<Instant>,
+}
+
+impl<I: AsyncRead + Unpin, O: AsyncWrite + Unpin> PipedClient<I, O> {
+    fn new(input: I, output: O, stop: impl Future<Output = ()> + Send + 'static) -> Self {
+        let (lines, stop) = (BufReader::new(input).split(b'\n'), Box::pin(stop));
+        Self { lines, output, ahead: VecDeque::new(), stop, is_stopped: false, leaving: None }
+    }
+
+    /// Notes that the client has closed its side.
+    fn leave(&mut self) {
+        self.leaving = Some(Instant::now() + FAREWELL);
+    }
+
+    /// Notes that this process was asked to end.
+    fn stop(&mut self) {
+        self.is_stopped = true;
+        // A client that has closed its side, and asks again, waits no longer.
+        let rest = if self.leaving.is_some() { Duration::ZERO } else { FAREWELL };
+        self.leaving = Some(Instant::now() + rest);
+    }
+
+    /// Writes lines. Returns whether the client has read them in time. Its input is read on meanwhile, because its end may follow.
+    ///
+    /// # Errors
+    /// Fails if the input cannot be read.
+    async fn write(&mut self, lines: &str) -> io::Result<bool> {
+        let mut rest = lines.as_bytes();
+        loop {
+            // A client that does not read its answers does not keep `dev` from ending.
+            tokio::select! {
+                biased;
+                written = write_rest(&mut self.output, &mut rest) => {
+                    // Like any server, `dev` ends when the client has stopped reading.
+                    return Ok(written.is_ok());
+                }
+                () = &mut self.stop, if !self.is_stopped => self.stop(),
+                () = passed(self.leaving) => return Ok(false),
+                line = self.lines.next_segment(), if self.leaving.is_none() && self.ahead.len() < AHEAD => {
+                    match line? {
+                        Some(line) => self.ahead.push_back(line),
+                        None => self.leave(),
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Writes the rest of the lines. If this future is dropped, `rest` contains what it has not written.
+async fn write_rest(output: &mut (impl AsyncWrite + Unpin), rest: &mut &[u8]) -> io::Result<()> {
+    while !rest.is_empty() {
+        match output.write(rest).await? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            count => *rest = &rest[count..],
+        }
+    }
+    output.flush().await
 }
 
 /// Waits until a time, or without end if there is none.
@@ -369,11 +408,12 @@ impl PipedServers {
             Some(message) if message.is_message() => conversation.client_sent(&message),
             None if line.trim_ascii().is_empty() => {}
             // A server answers a line that is no message.
-            _ => {
+            other => {
                 let server = conversation.current().unwrap_or(self.last);
                 let open = self.running.get(&server).and_then(|server| server.lines.as_ref());
-                let line = String::from_utf8_lossy(line).into_owned();
-                open.map(|lines| lines.send(line));
+                let Some(lines) = open else { return };
+                other.iter().for_each(|line| conversation.sent_as_it_is(server, line));
+                let _ = lines.send(String::from_utf8_lossy(line).into_owned());
             }
         }
     }

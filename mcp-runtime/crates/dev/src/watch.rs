@@ -2,9 +2,10 @@
 
 use std::{
     collections::BTreeSet,
+    mem,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -16,6 +17,9 @@ use crate::{
     error::DevError,
     project::{Project, Sources},
 };
+
+/// Files that have changed. Without a path, the system has lost changes.
+pub(crate) type ChangedFiles = BTreeSet<PathBuf>;
 
 /// Watches the sources of a project.
 pub(crate) struct SourceWatch {
@@ -29,6 +33,7 @@ pub(crate) struct SourceWatch {
 #[derive(Default)]
 struct WatchState {
     sources: Mutex<Sources>,
+    files: Mutex<ChangedFiles>,
     changed: Notify,
     /// Whether a watched folder has been created again. The system does not watch such a folder by itself.
     is_renewed: AtomicBool,
@@ -77,34 +82,46 @@ impl SourceWatch {
         }
         let has_new = !wanted.is_subset(&self.watched);
         self.watched = wanted;
-        *self.shared.sources.lock().unwrap_or_else(PoisonError::into_inner) = sources;
+        *lock(&self.shared.sources) = sources;
         Ok(has_new)
     }
 
-    /// Waits for a change. A change since the last call ends the wait at once.
-    pub(crate) async fn changed(&self) {
-        self.shared.changed.notified().await;
+    /// Waits for a change. Changes since the last call end the wait at once.
+    pub(crate) async fn changed(&self) -> ChangedFiles {
+        loop {
+            self.shared.changed.notified().await;
+            let files = mem::take(&mut *lock(&self.shared.files));
+            if !files.is_empty() {
+                return files;
+            }
+        }
     }
 }
 
 impl WatchState {
     fn note(&self, event: notify::Result<notify::Event>) {
-        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        let concerns = match event {
-            Ok(event) if event.need_rescan() => true,
+        let sources = lock(&self.sources);
+        let changed = match event {
+            Ok(event) if event.need_rescan() => vec![PathBuf::new()],
+            Ok(event) if matches!(event.kind, EventKind::Access(_)) => Vec::new(),
             Ok(event) => {
                 let is_folder = event.paths.iter().any(|path| sources.is_folder(path));
-                let is_change = !matches!(event.kind, EventKind::Access(_));
-                self.is_renewed.fetch_or(is_folder && is_change, Ordering::Relaxed);
-                is_change && (is_folder || event.paths.iter().any(|path| sources.concern(path)))
+                self.is_renewed.fetch_or(is_folder, Ordering::Relaxed);
+                let concerns = |path: &PathBuf| sources.is_folder(path) || sources.concern(path);
+                event.paths.into_iter().filter(concerns).collect()
             }
             // The system may have lost changes.
-            Err(_) => true,
+            Err(_) => vec![PathBuf::new()],
         };
-        if concerns {
+        if !changed.is_empty() {
+            lock(&self.files).extend(changed);
             self.changed.notify_one();
         }
     }
+}
+
+fn lock<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn unwatched(folder: &Path, error: &notify::Error) -> DevError {
@@ -115,4 +132,39 @@ fn unwatched(folder: &Path, error: &notify::Error) -> DevError {
         _ => "",
     };
     DevError::new(format_args!("changes in {} cannot be watched: {error}{fix}", folder.display()))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{fs, time::Duration};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_folder_with_two_spellings_is_watched_with_all_of_its_files() {
+        let root = std::env::temp_dir().join(format!("mcp-runtime-watch-{}", std::process::id()));
+        let (package, data) = (root.join("package"), root.join("data"));
+        for folder in [&package.join("target/debug"), &package.join("src"), &data] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        fs::write(package.join("Cargo.toml"), "").unwrap();
+        // A library of the same package may spell the path of the folder in another way.
+        let files = [package.join("../data/a.txt"), package.join("src/../../data/b.txt")];
+        for file in &files {
+            fs::write(file, "").unwrap();
+        }
+        let program = package.join("target/debug/a");
+        let list = format!("a: {} {}\n", files[0].display(), files[1].display());
+        fs::write(program.with_extension("d"), list).unwrap();
+        let project = Project::new(&program, &package, Vec::new()).unwrap();
+        let watch = SourceWatch::start(&project).unwrap();
+        for file in &files {
+            fs::write(file, "changed").unwrap();
+            let is_this = |changed: &PathBuf| changed.file_name() == file.file_name();
+            let seen = async { while !watch.changed().await.iter().any(is_this) {} };
+            let seen = tokio::time::timeout(Duration::from_secs(10), seen).await;
+            assert!(seen.is_ok(), "{} is not watched", file.display());
+        }
+        fs::remove_dir_all(&root).unwrap();
+    }
 }

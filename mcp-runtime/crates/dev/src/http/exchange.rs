@@ -204,10 +204,11 @@ impl ClientRequest {
         let mut phases = hub.phase.subscribe();
         let settled = phases.wait_for(|phase| {
             let waits = runs_code || may_log_in && phase.is_starting;
-            phase.is_settled() || phase.answering().is_some() && !waits
+            phase.is_ending || phase.is_settled() || phase.answering().is_some() && !waits
         });
         // The phase cannot change before the request is counted, because it is borrowed.
-        let phase = settled.await.map_err(|_| "`dev` ends".to_owned())?;
+        let phase = settled.await.ok().filter(|phase| !phase.is_ending);
+        let phase = phase.ok_or("`dev` has ended before the newest server was ready")?;
         match (phase.answering(), phase.build_error.as_ref().or(phase.broken.as_ref())) {
             (_, Some(text)) if calls_tool => Err(text.to_string()),
             (Some(upstream), _) => Ok((upstream.clone(), upstream.open(may_log_in))),
@@ -448,6 +449,12 @@ impl ClientRequest {
         let mut phases = hub.phase.subscribe();
         let (mut upstream, mut body, mut is_acknowledged) = (upstream, body, false);
         let asker = hub.asker(self.session.as_deref());
+        // Without a stream during an exchange, the client has not been told yet.
+        let session = self.session.as_ref().filter(|_| self.single().is_none());
+        let is_told = session.is_none_or(|session| session.is_told(upstream.number));
+        if !is_told && self.tell_changes(&hub, &upstream, &client).await.is_break() {
+            return;
+        }
         loop {
             let mut exchange = EventExchange {
                 hub: hub.clone(),
@@ -477,8 +484,8 @@ impl ClientRequest {
             }
             let next = tokio::select! {
                 () = client.closed() => return,
-                next = phases.wait_for(|phase| phase.number().is_some_and(|current| current > number)) => {
-                    next.ok().and_then(|phase| phase.current.clone())
+                next = phases.wait_for(|phase| phase.is_ending || phase.number().is_some_and(|current| current > number)) => {
+                    next.ok().filter(|phase| !phase.is_ending).and_then(|phase| phase.current.clone())
                 }
             };
             let Some(next) = next else { return };
@@ -488,14 +495,32 @@ impl ClientRequest {
                 return;
             }
             body = response.into_body();
-            // If an older program has been started again, its lists are those that the client knows.
-            let has_changed = phases.borrow().broken.is_none();
-            for change in self.changes().into_iter().filter(|_| has_changed) {
-                if client.send(StreamEvent::of(change).text().into()).await.is_err() {
-                    return;
-                }
+            if self.tell_changes(&hub, &upstream, &client).await.is_break() {
+                return;
             }
         }
+    }
+
+    /// Tells the client that the lists have changed, if it knows those of an older server. Breaks if the client has left.
+    async fn tell_changes(
+        &self,
+        hub: &Hub,
+        upstream: &Upstream,
+        client: &Sender<Bytes>,
+    ) -> ControlFlow<()> {
+        // If an older program has been started again, its lists are those that the client knows.
+        if hub.phase.borrow().broken.is_some() {
+            return ControlFlow::Continue(());
+        }
+        for change in self.changes() {
+            if client.send(StreamEvent::of(change).text().into()).await.is_err() {
+                return ControlFlow::Break(());
+            }
+        }
+        if let Some(session) = &self.session {
+            session.told(upstream.number);
+        }
+        ControlFlow::Continue(())
     }
 
     /// Returns the notifications that the lists have changed.

@@ -17,6 +17,8 @@ use crate::{copies::ProgramCopy, message::Message};
 pub(crate) struct Phase {
     /// Whether the sources have changed since the last build.
     pub(crate) is_building: bool,
+    /// Whether `dev` ends, so that no further server answers.
+    pub(crate) is_ending: bool,
     /// Whether a server has started and does not listen yet.
     pub(crate) is_starting: bool,
     /// Why the newest sources cannot be built. A server that starts meanwhile does not change this.

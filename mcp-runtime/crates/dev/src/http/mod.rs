@@ -40,6 +40,12 @@ use crate::{
 /// Time that the servers have to end together with this process.
 const FAREWELL: Duration = Duration::from_secs(8);
 
+/// Time after the end of the servers in which clients read the last answers.
+const REST: Duration = Duration::from_secs(1);
+
+/// Channel that is closed when no connection is open any longer.
+type OpenConnections = mpsc::Sender<Infallible>;
+
 /// Serves clients at `address` until this process is asked to end. `name` is that of the server, for the user.
 ///
 /// # Errors
@@ -63,10 +69,11 @@ pub async fn serve_http(
     let (sender, steps) = mpsc::unbounded_channel();
     let mut servers = HttpServers::new(&project, launch, hub.clone())?;
     servers.start(project.program());
+    let (open, closed) = mpsc::channel(1);
     let announced = announce(name, bound.to_string(), hub.clone());
     let result = tokio::select! {
         () = process::asked_to_end() => Ok(()),
-        () = accept(listener, &hub) => Ok(()),
+        () = accept(listener, &hub, open) => Ok(()),
         watched = build_after_changes(project, sender) => watched,
         () = servers.follow(steps) => Ok(()),
         () = announced => Ok(()),
@@ -75,12 +82,13 @@ pub async fn serve_http(
         starting.abort();
         let _ = starting.await;
     }
-    end_all(&hub).await;
+    end_all(&hub, closed).await;
     result
 }
 
-/// Ends all servers in order, also those that have been replaced and still answer.
-async fn end_all(hub: &Hub) {
+/// Ends all servers in order, also those that have been replaced and still answer. Requests that wait for another server are answered, too.
+async fn end_all(hub: &Hub, mut connections: mpsc::Receiver<Infallible>) {
+    hub.phase.send_modify(|phase| phase.is_ending = true);
     let running = hub.running();
     running.iter().for_each(|upstream| upstream.stop());
     let ended = async {
@@ -89,27 +97,36 @@ async fn end_all(hub: &Hub) {
         }
     };
     let _ = timeout(FAREWELL, ended).await;
+    let _ = timeout(REST, connections.recv()).await;
 }
 
-async fn accept(listener: TcpListener, hub: &Arc<Hub>) {
+async fn accept(listener: TcpListener, hub: &Arc<Hub>, open: OpenConnections) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => drop(tokio::spawn(serve(stream, hub.clone()))),
+            Ok((stream, _)) => drop(tokio::spawn(serve(stream, hub.clone(), open.clone()))),
             // There are too many open files, for example.
             Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
         }
     }
 }
 
-async fn serve(stream: TcpStream, hub: Arc<Hub>) {
+async fn serve(stream: TcpStream, hub: Arc<Hub>, _open: OpenConnections) {
     // A connection without this setting is only slower.
     let _ = stream.set_nodelay(true);
+    let mut phases = hub.phase.subscribe();
     let service = service_fn(|request| {
         let hub = hub.clone();
         async move { Ok::<_, Infallible>(exchange::answer(hub, request).await) }
     });
     // The client sees the end of its connection, so the reason does not matter.
-    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+    let mut connection =
+        pin!(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+    tokio::select! {
+        _ = &mut connection => return,
+        _ = phases.wait_for(|phase| phase.is_ending) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    let _ = connection.await;
 }
 
 /// Tells the user the addresses as soon as the first server listens.

@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -35,6 +38,8 @@ pub(crate) struct Session {
     ids: tokio::sync::Mutex<HashMap<u64, String>>,
     /// Servers of the open requests, by the keys of the ids.
     open: Mutex<HashMap<String, u64>>,
+    /// Last server whose lists the client knows to be new.
+    told: AtomicU64,
 }
 
 impl Session {
@@ -55,6 +60,7 @@ impl Session {
             record: Mutex::new(record),
             ids: tokio::sync::Mutex::new(HashMap::from([(server, id.to_owned())])),
             open: Mutex::default(),
+            told: server.into(),
         };
         session.note_headers(headers);
         session
@@ -83,6 +89,16 @@ impl Session {
 
     pub(crate) fn note_headers(&self, headers: &HeaderMap) {
         *self.headers.lock().unwrap_or_else(PoisonError::into_inner) = without_own(headers);
+    }
+
+    /// Whether the client has been told of the lists of this server.
+    pub(crate) fn is_told(&self, server: u64) -> bool {
+        self.told.load(Ordering::Relaxed) >= server
+    }
+
+    /// Notes that the client has been told of the lists of a server.
+    pub(crate) fn told(&self, server: u64) {
+        self.told.fetch_max(server, Ordering::Relaxed);
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<String, u64>> {

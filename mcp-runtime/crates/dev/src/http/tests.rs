@@ -9,12 +9,16 @@ use std::{
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
-use hyper::{Method, Request, Response, StatusCode, server::conn::http1, service::service_fn};
+use hyper::{
+    Method, Request, Response, StatusCode, client::conn::http1 as http1_client,
+    server::conn::http1, service::service_fn,
+};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::{
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
     sync::{mpsc, oneshot},
+    task::yield_now,
 };
 
 use super::{
@@ -22,6 +26,7 @@ use super::{
     end_all,
     exchange::answer,
     hub::Hub,
+    serve,
     session::SESSION,
     sse::{EventReader, StreamEvent},
     start_beside,
@@ -482,7 +487,7 @@ async fn at_the_end_all_servers_are_asked_to_end() {
     for upstream in &upstreams {
         hub.take_over(upstream, &ProgramCopy::of_test(), None);
     }
-    end_all(&hub).await;
+    end_all(&hub, mpsc::channel(1).1).await;
     assert!(upstreams.iter().all(|upstream| upstream.is_stopping()));
 }
 
@@ -531,4 +536,66 @@ async fn a_replaced_server_waits_for_a_client_that_may_resume_its_call() {
     let resume = client.send(Method::GET, &[("last-event-id", "2.3-1")], "");
     let (response, _events) = tokio::join!(resume, async { old.next().await.stream() });
     assert_eq!(response.status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_client_whose_stream_was_closed_during_the_exchange_is_told_of_the_new_lists() {
+    let hub = Arc::<Hub>::default();
+    let mut old = Played::start(&hub, 2).await;
+    let client = TestClient::start(&hub, &mut old, "a").await;
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    tokio::join!(client.post(&initialized), async { old.next().await.accept() });
+    let mut new = Played::start(&hub, 4).await;
+    old.upstream.end();
+    for methods in [&message::LISTS.map(|(method, ..)| method)[..], &[]] {
+        let resume = client.send(Method::GET, &[("last-event-id", "2.0-1")], "");
+        let (response, events) = tokio::join!(resume, async {
+            loop {
+                let received = new.next().await;
+                // The handshake of `dev` ends with a notification.
+                match received.message.is_null() {
+                    true => break received.stream(),
+                    false => received.accept(),
+                }
+            }
+        });
+        // The client is told once.
+        events.send(question()).await.unwrap();
+        let mut stream = ReadStream::of(response);
+        for method in methods.iter().chain(&["elicitation/create"]) {
+            assert_eq!(stream.next().await.unwrap().method(), *method);
+        }
+    }
+}
+
+#[tokio::test]
+async fn calls_that_wait_for_a_build_are_answered_at_the_end() {
+    let hub = Arc::<Hub>::default();
+    let mut server = Played::start(&hub, 2).await;
+    let client = TestClient::start(&hub, &mut server, "a").await;
+    hub.phase.send_modify(|phase| phase.is_building = true);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (open, closed) = mpsc::channel(1);
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (mut sender, connection) = http1_client::handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    tokio::spawn(serve(listener.accept().await.unwrap().0, hub.clone(), open));
+    let call = request(7, "tools/call", json!({ "name": "a" })).to_string();
+    let mut request = Request::new(Full::new(Bytes::from(call)));
+    *request.method_mut() = Method::POST;
+    request.headers_mut().insert("host", "127.0.0.1".parse().unwrap());
+    request.headers_mut().insert(SESSION, client.session.parse().unwrap());
+    let end = async {
+        // The connection waits for the end, and so does the call.
+        while hub.phase.receiver_count() < 2 {
+            yield_now().await;
+        }
+        server.upstream.end();
+        end_all(&hub, closed).await;
+    };
+    let (response, ()) = tokio::join!(biased; sender.send_request(request), end);
+    let body = response.unwrap().into_body().collect().await.unwrap().to_bytes();
+    let answer = Message::read(&body).unwrap();
+    assert_eq!((answer.id(), answer.value(&["result", "isError"])), (json!(7), json!(true)));
 }

@@ -1,6 +1,9 @@
 //! Servers over stdio that read and write nothing.
 
+use std::future::ready;
+
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, duplex, empty};
 
 use super::*;
 
@@ -153,4 +156,41 @@ async fn a_line_that_is_not_utf8_does_not_end_the_reading() {
     read_lines(&b"\xff\n{\"id\":1,\"result\":{}}\n"[..], 1, sender).await;
     let Some(ServerEvent::Said(1, message)) = events.recv().await else { panic!("no message") };
     assert_eq!(message.id(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_gets_whole_lines_after_this_process_was_asked_to_end() {
+    let (output, mut read) = duplex(10);
+    let lines = "a line\n".repeat(1000);
+    let (input, _open) = duplex(10);
+    let mut client = PipedClient::new(input, output, ready(()));
+    let mut text = String::new();
+    let written = async {
+        let written = client.write(&lines).await.unwrap();
+        assert!(client.leaving.is_some(), "the process ends afterwards");
+        drop(client);
+        written
+    };
+    let (written, _) = tokio::join!(written, read.read_to_string(&mut text));
+    assert!(written && text == lines, "{} of {} bytes", text.len(), lines.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_nothing_does_not_keep_this_process_from_ending() {
+    let (input, _open) = duplex(10);
+    let (output, _unread) = duplex(10);
+    let mut client = PipedClient::new(input, output, ready(()));
+    assert!(!client.write(&"a".repeat(100)).await.unwrap());
+    let (output, _unread) = duplex(10);
+    let mut client = PipedClient::new(empty(), output, pending());
+    assert!(!client.write(&"a".repeat(100)).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_line_that_is_no_message_is_answered_by_the_server() {
+    let mut silent = Silent::start("line");
+    silent.servers.read_client(&mut silent.conversation, br#"{"jsonrpc":"2.0","id":5}"#);
+    let answer = Message::from(json!({ "jsonrpc": "2.0", "id": 5, "error": { "code": -32600 } }));
+    silent.conversation.server_sent(1, &answer);
+    assert_eq!(silent.steps(), [Step::ToClient(answer)]);
 }
