@@ -92,6 +92,11 @@ fn the_refusal_of_an_http_request_shows_its_status_and_what_to_do() {
 }
 
 #[test]
+fn a_call_ends_with_its_connection_and_the_page_listens_again() {
+    everything("lost");
+}
+
+#[test]
 fn a_running_call_shows_progress_and_log_lines_and_can_be_cancelled() {
     fixture("live");
 }

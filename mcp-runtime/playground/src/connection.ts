@@ -17,7 +17,7 @@ import {
 import { RawRequests } from './raw_requests.ts';
 import { ENDPOINT } from './endpoint.ts';
 import { exactResponse, forLibrary, withMarks, withoutMarks } from './exact.ts';
-import { explain, failureOf, type Failure } from './failure.ts';
+import { ConnectionLost, explain, failureOf, type Failure } from './failure.ts';
 import { LogLines } from './log_lines.ts';
 import { Login, LoginFailed, returned } from './login.ts';
 import { Questions, type QuestionMethod } from './questions.ts';
@@ -145,20 +145,7 @@ export class Connection {
                 throw new LoginFailed(explain(error));
             });
         }
-        const transport = this.#newTransport();
-        const note = (message: JSONRPCMessage) => this.wire.note('server', message as Message);
-        // The client keeps this handler and calls it before its own. It records only the messages of the handshake.
-        let isConnected = false;
-        transport.onmessage = (message) => {
-            if (!isConnected) note(message);
-        };
-        await client.connect(transport);
-        isConnected = true;
-        const pass = transport.onmessage;
-        transport.onmessage = (message) => {
-            note(message);
-            if (!this.#raw.takes(message as Message)) pass?.(forLibrary(message as Message));
-        };
+        await client.connect(this.#newTransport());
     }
 
     #newTransport(authProvider = this.login.provider): StreamableHTTPClientTransport {
@@ -181,14 +168,48 @@ export class Connection {
                 throw error;
             }
         };
+        // In the older revisions, a question of the server is a request on the stream that has ended.
+        const lost = () => !this.isModern && this.questions.refuseThoseOfServer(new ConnectionLost());
+        // Requests whose responses have not come, and that the page has not cancelled.
+        const open = new Set<unknown>();
         class Recorded extends StreamableHTTPClientTransport {
             override send(message: JSONRPCMessage | JSONRPCMessage[], options?: any): Promise<void> {
                 const exact = withoutMarks(message);
-                for (const part of [exact].flat()) wire.note('client', part as Message);
-                return super.send(exact, options);
+                const parts: Message[] = [exact].flat();
+                const ids = parts.filter(({ method, id }) => method !== undefined && id !== undefined).map(({ id }) => id);
+                for (const id of ids) open.add(id);
+                for (const part of parts) {
+                    wire.note('client', part);
+                    if (part.method === 'notifications/cancelled') open.delete(part.params?.requestId);
+                }
+                return new Promise((resolve, reject) => {
+                    // The library waits for the response for ever when a stream ends without it.
+                    const onRequestStreamEnd = () => {
+                        options?.onRequestStreamEnd?.();
+                        if (!ids.some((id) => open.delete(id))) return;
+                        reached(false);
+                        lost();
+                        reject(new ConnectionLost());
+                    };
+                    const sent = super.send(exact, { ...options, onRequestStreamEnd });
+                    // While a request is open, its stream may still end.
+                    sent.then(() => ids.some((id) => open.has(id)) || resolve(), reject);
+                });
             }
         }
         const transport = new Recorded(ENDPOINT, { authProvider, fetch: recorded });
+        // The library sets this handler several times during the handshake.
+        let handler: typeof transport.onmessage;
+        Object.defineProperty(transport, 'onmessage', {
+            get: () => handler,
+            set: (pass: typeof handler) => {
+                handler = pass && ((message: any) => {
+                    wire.note('server', message);
+                    if (message.method === undefined) open.delete(message.id);
+                    if (!this.#raw.takes(message)) pass(forLibrary(message));
+                });
+            },
+        });
         this.#transport = transport;
         return transport;
     }
