@@ -142,6 +142,11 @@ fn earlier_calls_and_links_bring_a_form_back() {
 }
 
 #[test]
+fn the_page_keeps_no_secret_and_no_result_of_another_revision() {
+    fixture("state");
+}
+
+#[test]
 fn a_user_books_a_table_and_follows_the_booking() {
     with_server(example("book"), "book");
 }

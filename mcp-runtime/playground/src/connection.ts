@@ -204,6 +204,8 @@ export class Connection {
             get: () => handler,
             set: (pass: typeof handler) => {
                 handler = pass && ((message: any) => {
+                    // The user may have logged out meanwhile.
+                    if (transport !== this.#transport) return;
                     wire.note('server', message);
                     if (message.method === undefined) open.delete(message.id);
                     if (!this.#raw.takes(message)) pass(forLibrary(message));

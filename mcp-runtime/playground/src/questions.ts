@@ -44,4 +44,4 @@ export class Questions {
 // The folders that the user has named last.
 export const savedRoots = () => readJson<Root[]>('localStorage', ROOTS) ?? [];
 
-export const saveRoots = (roots: Root[]) => write('localStorage', ROOTS, JSON.stringify(roots));
+export const saveRoots = (roots: Root[]) => void write('localStorage', ROOTS, JSON.stringify(roots));
