@@ -34,6 +34,8 @@ const CAPABILITIES: ClientCapabilities = {
     extensions: { [UI]: { mimeTypes: [VIEW_TYPE] } },
 };
 export const TASKS = 'io.modelcontextprotocol/tasks';
+// Time after which a stream that has ended is opened again, in milliseconds.
+const LISTEN_PAUSE_MS = 1000;
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
 // Calls may wait for the user, so they end by cancellation and not by time. This is the longest time of a timer.
@@ -44,8 +46,8 @@ export type Status = 'connecting' | 'ready' | 'login' | 'failed';
 export type Offer = {
     status: Status;
     problem?: string;
-    // Whether the last request has not reached the server. The items stay, because the server may come back.
-    isLost?: boolean;
+    // Why the last request has not reached the server or its session. The items stay, because the server may come back.
+    lost?: 'not connected' | 'session ended';
     server?: Implementation;
     instructions?: string;
     capabilities: ServerCapabilities;
@@ -115,6 +117,8 @@ export class Connection {
             const [server, instructions] = [client.getServerVersion(), client.getInstructions()];
             const capabilities = client.getServerCapabilities() ?? {};
             this.offer.patch({ server, instructions, capabilities, revision: client.getNegotiatedProtocolVersion() });
+            const changes = client.autoOpenedSubscription;
+            if (changes) void this.#keepListening(client, changes);
             await this.#load(client);
             if (capabilities.logging && !this.isModern) await client.setLoggingLevel(this.log.level.value);
             if (client === this.#client) this.offer.patch({ status: 'ready' });
@@ -150,8 +154,10 @@ export class Connection {
 
     #newTransport(authProvider = this.login.provider): StreamableHTTPClientTransport {
         const { wire, offer, login } = this;
-        const reached = (isReached: boolean) => {
-            if (transport === this.#transport && Boolean(offer.value.isLost) === isReached) offer.patch({ isLost: !isReached });
+        const reached = (lost?: Offer['lost']) => {
+            if (transport !== this.#transport || offer.value.lost === lost) return;
+            offer.patch({ lost });
+            if (lost === 'session ended') this.subscribed.set({});
         };
         const recorded: typeof fetch = async (input, init) => {
             const url = String(input instanceof Request ? input.url : input);
@@ -160,16 +166,16 @@ export class Connection {
             wire.noteHttp(url, new Headers(init?.headers), init?.body);
             try {
                 const response = await fetch(input, init);
-                reached(true);
+                reached(response.status === 404 && transport.sessionId ? 'session ended' : undefined);
                 if (response.status === 401 || response.status === 403) login.challenge = response.headers.get('www-authenticate') ?? '';
                 return exactResponse(response);
             } catch (error) {
-                if (error instanceof TypeError) reached(false);
+                if (error instanceof TypeError) reached('not connected');
                 throw error;
             }
         };
         // In the older revisions, a question of the server is a request on the stream that has ended.
-        const lost = () => !this.isModern && this.questions.refuseThoseOfServer(new ConnectionLost());
+        const endQuestions = () => !this.isModern && this.questions.refuseThoseOfServer(new ConnectionLost());
         // Requests whose responses have not come, and that the page has not cancelled.
         const open = new Set<unknown>();
         class Recorded extends StreamableHTTPClientTransport {
@@ -187,8 +193,8 @@ export class Connection {
                     const onRequestStreamEnd = () => {
                         options?.onRequestStreamEnd?.();
                         if (!ids.some((id) => open.delete(id))) return;
-                        reached(false);
-                        lost();
+                        reached('not connected');
+                        endQuestions();
                         reject(new ConnectionLost());
                     };
                     const sent = super.send(exact, { ...options, onRequestStreamEnd });
@@ -323,12 +329,49 @@ export class Connection {
         if (this.isModern) {
             await this.#listening?.close();
             this.#listening = undefined;
-            if (all.length) this.#listening = await client.listen({ resourceSubscriptions: all });
+            if (!all.length) return;
+            const opened = await client.listen({ resourceSubscriptions: all });
+            this.#listening = opened;
+            void this.#keepListening(client, opened);
         } else if (wanted) {
             await client.subscribeResource({ uri });
         } else {
             await client.unsubscribeResource({ uri });
         }
+    }
+
+    // Opens a stream of notifications again when it has ended. If the server is gone, this waits until a request reaches it.
+    async #keepListening(client: Client, stream: McpSubscription): Promise<void> {
+        const isOfResources = stream === this.#listening;
+        const isWanted = () => client === this.#client && (!isOfResources || stream === this.#listening);
+        if ((await stream.closed) === 'local') return;
+        await new Promise((resolve) => setTimeout(resolve, LISTEN_PAUSE_MS));
+        while (isWanted()) {
+            try {
+                const again = await client.listen(stream.honoredFilter);
+                if (!isWanted()) return void again.close();
+                if (isOfResources) this.#listening = again;
+                void this.#keepListening(client, again);
+                // The lists may have changed meanwhile.
+                if (!isOfResources) void this.#load(client).catch(() => {});
+                return;
+            } catch {
+                if (!this.offer.value.lost) break;
+                await this.#answering();
+            }
+        }
+        if (isOfResources && isWanted()) this.subscribed.set({});
+    }
+
+    // Waits until a request has reached the server, or until the connection is another one.
+    #answering(): Promise<void> {
+        return new Promise((resolve) => {
+            const stop = this.offer.subscribe(() => {
+                if (this.offer.value.lost) return;
+                stop();
+                resolve();
+            });
+        });
     }
 
     #updated(uri: string): void {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { lineTo } from '../line.mjs';
 
-export default async function ({ page, url, run, result, dialog, button, main }) {
+export default async function ({ page, browser, url, run, result, dialog, button, main, tab }) {
     const line = await lineTo(url);
     const lost = page.locator('.status', { hasText: 'not connected' });
     const connected = page.locator('.status', { hasText: /^connected/ });
@@ -43,5 +43,40 @@ export default async function ({ page, url, run, result, dialog, button, main })
     line.cut();
     await page.locator('.state-failed').waitFor();
     await dialog.waitFor({ state: 'detached' });
+    line.repair();
+    // The page listens again as soon as the server answers.
+    const watched = '/resource/test%3A%2F%2Fwatched-resource?revision=';
+    const subscribe = main.getByRole('checkbox', { name: 'Subscribe' });
+    await open(`${watched}2026-07-28`);
+    await subscribe.check();
+    await tab(/^Wire/).click();
+    await page.getByLabel('Filter the messages').fill('acknowledged');
+    // One stream is for changes of the lists, and one for this resource.
+    const acknowledged = page.locator('.wire > li');
+    await acknowledged.nth(1).waitFor();
+    line.cut();
+    await lost.waitFor();
+    line.repair();
+    await run();
+    await connected.waitFor();
+    await acknowledged.nth(3).waitFor();
+    const other = await browser.newPage();
+    await other.goto(`${url}#/tool/touch_watched_resource`);
+    await other.locator('.status-ready').waitFor();
+    await other.locator('article button[type=submit]').click();
+    await main.getByText('updated once').waitFor();
+    // A session that has ended takes its subscriptions along.
+    const begun = page.waitForRequest((request) => request.headers()['mcp-session-id'] !== undefined);
+    await open(`${watched}2025-11-25`);
+    const id = (await begun).headers()['mcp-session-id'];
+    await subscribe.check();
+    await fetch(new URL('/mcp', url), { method: 'DELETE', headers: { 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' } });
+    await page.locator('.status', { hasText: 'session ended' }).waitFor();
+    assert.equal(await subscribe.isChecked(), false);
+    await run('failed');
+    await result.getByText('The session may have ended.').waitFor();
+    await button('Reconnect', page.locator('header.top')).click();
+    await connected.waitFor();
+    await run();
     line.close();
 }

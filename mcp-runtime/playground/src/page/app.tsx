@@ -80,8 +80,8 @@ export function App() {
     };
     const changeRevision = (revision: Choice) => {
         clearTimeout(writing.current);
-        // A result of the old revision says nothing about the next one.
-        if (revision !== place.revision) runs.show(undefined);
+        // A result of the old revision says nothing about the next one. A call that has ended with its connection says so.
+        if (revision !== place.revision && runs.current.value?.state !== 'cancelled') runs.show(undefined);
         runs.cancel();
         const next = { ...place, revision };
         setPlace(next);
