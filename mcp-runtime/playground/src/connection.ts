@@ -189,9 +189,9 @@ export class Connection {
                     if (part.method === 'notifications/cancelled') open.delete(part.params?.requestId);
                 }
                 return new Promise((resolve, reject) => {
-                    // The library waits for the response for ever when a stream ends without it.
+                    // The library waits for the response for ever when a stream ends without it, except for the streams to which it listens.
                     const onRequestStreamEnd = () => {
-                        options?.onRequestStreamEnd?.();
+                        if (options?.onRequestStreamEnd) return options.onRequestStreamEnd();
                         if (!ids.some((id) => open.delete(id))) return;
                         reached('not connected');
                         endQuestions();
@@ -210,7 +210,7 @@ export class Connection {
             get: () => handler,
             set: (pass: typeof handler) => {
                 handler = pass && ((message: any) => {
-                    // The user may have logged out meanwhile.
+                    // Messages of an old connection may belong to a user who has logged out.
                     if (transport !== this.#transport) return;
                     wire.note('server', message);
                     if (message.method === undefined) open.delete(message.id);
