@@ -97,6 +97,11 @@ fn the_refusal_of_an_http_request_shows_its_status_and_what_to_do() {
 }
 
 #[test]
+fn a_call_ends_with_its_connection_and_the_page_listens_again() {
+    everything("lost");
+}
+
+#[test]
 fn a_running_call_shows_progress_and_log_lines_and_can_be_cancelled() {
     fixture("live");
 }
@@ -139,6 +144,11 @@ fn the_wire_is_filtered_and_copied_as_a_transcript_and_as_a_command() {
 #[test]
 fn earlier_calls_and_links_bring_a_form_back() {
     everything("history");
+}
+
+#[test]
+fn the_page_keeps_no_secret_and_no_result_of_another_revision() {
+    fixture("state");
 }
 
 #[test]

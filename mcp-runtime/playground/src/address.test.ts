@@ -6,6 +6,7 @@ test('a place survives its address', () => {
     const places: Place[] = [
         { revision: 'auto' },
         { kind: 'tool', name: 'greet', revision: 'auto', args: { name: 'Ada & "Bob" #1?' } },
+        { kind: 'tool', name: 'greet', revision: 'auto', args: {} },
         { kind: 'template', name: 'notes://{city}/{+path}', revision: '2025-11-25' },
         { kind: 'resource', name: 'https://x.y/ä?b=1', revision: 'auto' },
     ];

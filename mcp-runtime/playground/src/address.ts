@@ -28,7 +28,7 @@ export function parse(hash: string): Place {
 
 export function format({ kind, name, args, revision }: Place): string {
     const parameters = new URLSearchParams();
-    if (args !== undefined && JSON.stringify(args) !== '{}') parameters.set('args', JSON.stringify(args));
+    if (args !== undefined) parameters.set('args', JSON.stringify(args));
     if (revision !== 'auto') parameters.set('revision', revision);
     const query = parameters.size ? `?${parameters}` : '';
     return kind && name !== undefined ? `#/${kind}/${encodeURIComponent(name)}${query}` : `#/${query}`;

@@ -17,7 +17,7 @@ import {
 import { RawRequests } from './raw_requests.ts';
 import { ENDPOINT } from './endpoint.ts';
 import { exactResponse, forLibrary, withMarks, withoutMarks } from './exact.ts';
-import { explain, failureOf, type Failure } from './failure.ts';
+import { ConnectionLost, explain, failureOf, type Failure } from './failure.ts';
 import { LogLines } from './log_lines.ts';
 import { Login, LoginFailed, returned } from './login.ts';
 import { Questions, type QuestionMethod } from './questions.ts';
@@ -34,6 +34,8 @@ const CAPABILITIES: ClientCapabilities = {
     extensions: { [UI]: { mimeTypes: [VIEW_TYPE] } },
 };
 export const TASKS = 'io.modelcontextprotocol/tasks';
+// Time after which a stream that has ended is opened again, in milliseconds.
+const LISTEN_PAUSE_MS = 1000;
 const LOG_LEVEL = 'io.modelcontextprotocol/logLevel';
 
 // Calls may wait for the user, so they end by cancellation and not by time. This is the longest time of a timer.
@@ -44,8 +46,8 @@ export type Status = 'connecting' | 'ready' | 'login' | 'failed';
 export type Offer = {
     status: Status;
     problem?: string;
-    // Whether the last request has not reached the server. The items stay, because the server may come back.
-    isLost?: boolean;
+    // Why the last request has not reached the server or its session. The items stay, because the server may come back.
+    lost?: 'not connected' | 'session ended';
     server?: Implementation;
     instructions?: string;
     capabilities: ServerCapabilities;
@@ -115,6 +117,8 @@ export class Connection {
             const [server, instructions] = [client.getServerVersion(), client.getInstructions()];
             const capabilities = client.getServerCapabilities() ?? {};
             this.offer.patch({ server, instructions, capabilities, revision: client.getNegotiatedProtocolVersion() });
+            const changes = client.autoOpenedSubscription;
+            if (changes) void this.#keepListening(client, changes);
             await this.#load(client);
             if (capabilities.logging && !this.isModern) await client.setLoggingLevel(this.log.level.value);
             if (client === this.#client) this.offer.patch({ status: 'ready' });
@@ -145,26 +149,15 @@ export class Connection {
                 throw new LoginFailed(explain(error));
             });
         }
-        const transport = this.#newTransport();
-        const note = (message: JSONRPCMessage) => this.wire.note('server', message as Message);
-        // The client keeps this handler and calls it before its own. It records only the messages of the handshake.
-        let isConnected = false;
-        transport.onmessage = (message) => {
-            if (!isConnected) note(message);
-        };
-        await client.connect(transport);
-        isConnected = true;
-        const pass = transport.onmessage;
-        transport.onmessage = (message) => {
-            note(message);
-            if (!this.#raw.takes(message as Message)) pass?.(forLibrary(message as Message));
-        };
+        await client.connect(this.#newTransport());
     }
 
     #newTransport(authProvider = this.login.provider): StreamableHTTPClientTransport {
         const { wire, offer, login } = this;
-        const reached = (isReached: boolean) => {
-            if (transport === this.#transport && Boolean(offer.value.isLost) === isReached) offer.patch({ isLost: !isReached });
+        const reached = (lost?: Offer['lost']) => {
+            if (transport !== this.#transport || offer.value.lost === lost) return;
+            offer.patch({ lost });
+            if (lost === 'session ended') this.subscribed.set({});
         };
         const recorded: typeof fetch = async (input, init) => {
             const url = String(input instanceof Request ? input.url : input);
@@ -173,22 +166,58 @@ export class Connection {
             wire.noteHttp(url, new Headers(init?.headers), init?.body);
             try {
                 const response = await fetch(input, init);
-                reached(true);
+                reached(response.status === 404 && transport.sessionId ? 'session ended' : undefined);
                 if (response.status === 401 || response.status === 403) login.challenge = response.headers.get('www-authenticate') ?? '';
                 return exactResponse(response);
             } catch (error) {
-                if (error instanceof TypeError) reached(false);
+                if (error instanceof TypeError) reached('not connected');
                 throw error;
             }
         };
+        // In the older revisions, a question of the server is a request on the stream that has ended.
+        const endQuestions = () => !this.isModern && this.questions.refuseThoseOfServer(new ConnectionLost());
+        // Requests whose responses have not come, and that the page has not cancelled.
+        const open = new Set<unknown>();
         class Recorded extends StreamableHTTPClientTransport {
             override send(message: JSONRPCMessage | JSONRPCMessage[], options?: any): Promise<void> {
                 const exact = withoutMarks(message);
-                for (const part of [exact].flat()) wire.note('client', part as Message);
-                return super.send(exact, options);
+                const parts: Message[] = [exact].flat();
+                const ids = parts.filter(({ method, id }) => method !== undefined && id !== undefined).map(({ id }) => id);
+                for (const id of ids) open.add(id);
+                for (const part of parts) {
+                    wire.note('client', part);
+                    if (part.method === 'notifications/cancelled') open.delete(part.params?.requestId);
+                }
+                return new Promise((resolve, reject) => {
+                    // The library waits for the response for ever when a stream ends without it, except for the streams to which it listens.
+                    const onRequestStreamEnd = () => {
+                        if (options?.onRequestStreamEnd) return options.onRequestStreamEnd();
+                        if (!ids.some((id) => open.delete(id))) return;
+                        reached('not connected');
+                        endQuestions();
+                        reject(new ConnectionLost());
+                    };
+                    const sent = super.send(exact, { ...options, onRequestStreamEnd });
+                    // While a request is open, its stream may still end.
+                    sent.then(() => ids.some((id) => open.has(id)) || resolve(), reject);
+                });
             }
         }
         const transport = new Recorded(ENDPOINT, { authProvider, fetch: recorded });
+        // The library sets this handler several times during the handshake.
+        let handler: typeof transport.onmessage;
+        Object.defineProperty(transport, 'onmessage', {
+            get: () => handler,
+            set: (pass: typeof handler) => {
+                handler = pass && ((message: any) => {
+                    // Messages of an old connection may belong to a user who has logged out.
+                    if (transport !== this.#transport) return;
+                    wire.note('server', message);
+                    if (message.method === undefined) open.delete(message.id);
+                    if (!this.#raw.takes(message)) pass(forLibrary(message));
+                });
+            },
+        });
         this.#transport = transport;
         return transport;
     }
@@ -300,12 +329,49 @@ export class Connection {
         if (this.isModern) {
             await this.#listening?.close();
             this.#listening = undefined;
-            if (all.length) this.#listening = await client.listen({ resourceSubscriptions: all });
+            if (!all.length) return;
+            const opened = await client.listen({ resourceSubscriptions: all });
+            this.#listening = opened;
+            void this.#keepListening(client, opened);
         } else if (wanted) {
             await client.subscribeResource({ uri });
         } else {
             await client.unsubscribeResource({ uri });
         }
+    }
+
+    // Opens a stream of notifications again when it has ended. If the server is gone, this waits until a request reaches it.
+    async #keepListening(client: Client, stream: McpSubscription): Promise<void> {
+        const isOfResources = stream === this.#listening;
+        const isWanted = () => client === this.#client && (!isOfResources || stream === this.#listening);
+        if ((await stream.closed) === 'local') return;
+        await new Promise((resolve) => setTimeout(resolve, LISTEN_PAUSE_MS));
+        while (isWanted()) {
+            try {
+                const again = await client.listen(stream.honoredFilter);
+                if (!isWanted()) return void again.close();
+                if (isOfResources) this.#listening = again;
+                void this.#keepListening(client, again);
+                // The lists may have changed meanwhile.
+                if (!isOfResources) void this.#load(client).catch(() => {});
+                return;
+            } catch {
+                if (!this.offer.value.lost) break;
+                await this.#answering();
+            }
+        }
+        if (isOfResources && isWanted()) this.subscribed.set({});
+    }
+
+    // Waits until a request has reached the server, or until the connection is another one.
+    #answering(): Promise<void> {
+        return new Promise((resolve) => {
+            const stop = this.offer.subscribe(() => {
+                if (this.offer.value.lost) return;
+                stop();
+                resolve();
+            });
+        });
     }
 
     #updated(uri: string): void {

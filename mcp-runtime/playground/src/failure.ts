@@ -6,6 +6,13 @@ import { InsufficientScopeError, SdkHttpError, UnauthorizedError } from '@modelc
 // has refused the access token.
 export type Failure = { code?: number; status?: number; message: string; data?: any; needsLogin?: boolean };
 
+// The stream of a response has ended before the response.
+export class ConnectionLost extends Error {
+    constructor() {
+        super('The connection ended before the response came.');
+    }
+}
+
 // Returns the failure of a request. `refusal` says why the server has refused the access token.
 export function failureOf(error: any, refusal: () => string): Failure {
     const status = statusOf(error);
@@ -55,7 +62,7 @@ export function advice({ code, status, message, data, needsLogin }: Failure): st
     if (code === -32020) return 'A header of the request differs from its body. The tab “Wire” shows both.';
     if (code === -32600) return 'The server did not accept the request. The tab “Wire” shows it.';
     if (code === -32603) return 'The handler failed. The server has logged the reason.';
-    if (/cannot be reached/.test(message)) return 'Its terminal shows why it ended. Choose “Reconnect” at the top when it runs again.';
+    if (/cannot be reached|connection ended/.test(message)) return 'The terminal of the server shows why it ended. Choose “Reconnect” at the top when it runs again.';
     if (status === 403) return 'Ask for the permission that the message names.';
     if (status === 404) return 'The session may have ended. Choose “Reconnect” at the top, and then run the call again.';
     if (status === 413) return 'The server allows less in one request. Make the arguments shorter.';

@@ -29,11 +29,15 @@ export function openHistory(server: string | undefined): void {
     past.set(load());
 }
 
-// Adds a call. Its arguments may be secrets, so the user can clear the list.
+// Adds a call. Its arguments may be secrets that no schema names, so the user can clear the list.
 export function remember(call: Past): void {
     if (!storageKey) return;
-    past.set([call, ...load()].slice(0, MOST));
-    write('localStorage', storageKey, JSON.stringify(past.value));
+    const calls = [call, ...load()].slice(0, MOST);
+    const texts = calls.map((each) => JSON.stringify(each));
+    let count = calls.length;
+    // The oldest calls make room. If even the new call does not fit, the others stay in the storage.
+    while (count > 0 && write('localStorage', storageKey, `[${texts.slice(0, count)}]`)) count -= 1;
+    past.set(count ? calls.slice(0, count) : calls);
 }
 
 export function forgetAll(): void {

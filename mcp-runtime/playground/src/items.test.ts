@@ -10,6 +10,10 @@ test('a template has variables, and is filled in', () => {
     assert.equal(expanded('x://{a:3}/{b*}{?c:2}', { a: 'äöüß', b: 'y', c: 'z' }), `x://${encodeURIComponent('äöü')}/y?c=z`);
 });
 
+test('escapes in a value stay where a template allows reserved characters', () => {
+    assert.equal(expanded('x://h/{+path}{#part}{?q}', { path: 'a%20b/100% c%zz', part: 'ä%C3', q: 'a%20b' }), 'x://h/a%20b/100%25%20c%25zz#%C3%A4%C3?q=a%2520b');
+});
+
 test('a preview of a template keeps the variables that have no value', () => {
     assert.equal(expanded('files://{host}/{+path}{?lines}', { path: 'x/y' }, true), 'files://{host}/x/y');
 });

@@ -79,11 +79,14 @@ function templateSchema(template: string): Schema {
     return { type: 'object', properties: Object.fromEntries(variables.map((name) => [name, { type: 'string' }])), required: variables.filter((name) => !optional.has(name)) };
 }
 
+// Encodes a text, except for reserved characters and for escapes that it has already (RFC 6570, section 3.2.3).
+const encodeReserved = (text: string) => encodeURI(text).replace(/%25([\da-f]{2})/gi, '%$1');
+
 // Fills in a URI template. With `isPreview`, variables without a value stay in it, except for those of a query.
 export function expanded(template: string, values: Record<string, string>, isPreview = false): string {
     return template.replaceAll(/\{([+#./;?&]?)([^}]*)\}/g, (whole, operator: string, list: string) => {
         const isNamed = operator === '?' || operator === '&' || operator === ';';
-        const encode = operator === '+' || operator === '#' ? encodeURI : encodeURIComponent;
+        const encode = operator === '+' || operator === '#' ? encodeReserved : encodeURIComponent;
         const variables = list.split(',').map((variable) => {
             const [, name, most] = /^(.*?)(?:\*|:(\d+))?$/s.exec(variable)!;
             return { name, text: most === undefined ? values[name] : [...(values[name] ?? '')].slice(0, Number(most)).join('') };

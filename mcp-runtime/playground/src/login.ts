@@ -7,7 +7,7 @@ import { readJson, remove, write } from './storage.ts';
 const PREFIX = `mcp-playground ${ENDPOINT.href} `;
 
 const load = <T,>(name: string) => readJson<T>('sessionStorage', PREFIX + name);
-const save = (name: string, value: unknown) => write('sessionStorage', PREFIX + name, JSON.stringify(value));
+const save = (name: string, value: unknown) => void write('sessionStorage', PREFIX + name, JSON.stringify(value));
 const forget = (name: string) => remove('sessionStorage', PREFIX + name);
 
 // A login that has come back without a token.

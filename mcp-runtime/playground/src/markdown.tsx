@@ -29,7 +29,7 @@ function block(found: Block): ComponentChild {
                     {blocks.map(block)}
                 </li>
             ));
-            return found.isOrdered ? <ol>{rows}</ol> : <ul>{rows}</ul>;
+            return found.start === undefined ? <ul>{rows}</ul> : <ol start={found.start}>{rows}</ol>;
         }
         case 'paragraph':
             return <p>{found.parts.map(inline)}</p>;

@@ -18,7 +18,7 @@ test('a line that begins like another block and is none is a paragraph', () => {
 test('blocks have their parts', () => {
     assert.deepEqual(parseMarkdown('> a\n\n- **b**\n  c\n\n|x|y|\n|-|-|\n|1|2|\n\n~~~\n# d\n~~~\n---\n## e ##'), [
         { kind: 'quote', blocks: [{ kind: 'paragraph', parts: ['a'] }] },
-        { kind: 'list', isOrdered: false, items: [{ parts: [{ kind: 'strong', parts: ['b'] }], blocks: [{ kind: 'paragraph', parts: ['c'] }] }] },
+        { kind: 'list', start: undefined, items: [{ parts: [{ kind: 'strong', parts: ['b'] }], blocks: [{ kind: 'paragraph', parts: ['c'] }] }] },
         { kind: 'table', head: [['x'], ['y']], rows: [[['1'], ['2']]] },
         { kind: 'code', text: '# d' },
         { kind: 'rule' },
@@ -44,13 +44,37 @@ test('a line has code, emphasis and links', () => {
     assert.deepEqual(inline('2 * 3 * 4 ** [x] `'), ['2 * 3 * 4 ** [x] `']);
 });
 
+test('underscores inside of words are no marks', () => {
+    assert.deepEqual(inline('mcp__github__create_issue __a__b __init__ __c__'), ['mcp__github__create_issue __a__b ', { kind: 'strong', parts: ['init'] }, ' ', { kind: 'strong', parts: ['c'] }]);
+    assert.deepEqual(inline('a**b**c'), ['a', { kind: 'strong', parts: ['b'] }, 'c']);
+});
+
+test('an address may have parentheses in pairs', () => {
+    const url = 'https://w.x/A_(b)';
+    assert.deepEqual(inline(`[w](${url}) (see ${url}) (${url}). [v](https://v.x) (y)`), [
+        { kind: 'link', url, label: 'w' },
+        ' (see ',
+        { kind: 'link', url, label: url },
+        ') (',
+        { kind: 'link', url, label: url },
+        '). ',
+        { kind: 'link', url: 'https://v.x', label: 'v' },
+        ' (y)',
+    ]);
+});
+
+test('a numbered list keeps the number of its first item', () => {
+    const starts = parseMarkdown('1. a\n\n2. b\n\n5) c').map((block) => block.kind === 'list' && block.start);
+    assert.deepEqual(starts, [1, 2, 5]);
+});
+
 test('a line without its marks is its text', () => {
     assert.equal(plainText(inline('a `b*` **c _d_** [e](https://f.g) 2 * 3')), 'a b* c d e 2 * 3');
 });
 
 test('a long text of marks is parsed in the time that its length needs', () => {
     // A parser that goes over the rest of the text for each mark would need minutes for these.
-    const marks = ['[', '`', '``` ` `` ', '*', '**a', '_', '[a](', '![', '<', 'https://', '\n', '# ', '> ', '- ', '|-', '- \n', '* a\n ', ' '];
+    const marks = ['[', '`', '``` ` `` ', '*', '**a', '_', '[a](', '![', '<', 'https://', '\n', '# ', '> ', '- ', '|-', '- \n', '* a\n ', ' ', '[a](b(', 'https://a(', '(https://a)', '__', 'a__ '];
     for (const mark of marks) {
         const text = mark.repeat(MOST_CHARACTERS / mark.length);
         for (const full of [text, `x${text}`.slice(0, MOST_CHARACTERS), `# ${text}`.slice(0, MOST_CHARACTERS - 1) + 'x']) {

@@ -7,7 +7,7 @@ export type Block =
     | { kind: 'rule' }
     | { kind: 'quote'; blocks: Block[] }
     | { kind: 'table'; head: Inline[][]; rows: Inline[][][] }
-    | { kind: 'list'; isOrdered: boolean; items: { parts: Inline[]; blocks: Block[] }[] }
+    | { kind: 'list'; start?: number; items: { parts: Inline[]; blocks: Block[] }[] }
     | { kind: 'paragraph'; parts: Inline[] };
 
 // A longer text is shown as it is.
@@ -86,7 +86,8 @@ function list(lines: string[], depth: number): Block {
         else items.at(-1)!.inner.push(line.slice(indent + 2));
     }
     const parsed = items.map(({ text, inner }) => ({ parts: inline(text), blocks: blocks(inner, depth + 1) }));
-    return { kind: 'list', isOrdered: /^\s*\d/.test(lines[0]), items: parsed };
+    const number = /^\s*(\d+)/.exec(lines[0])?.[1];
+    return { kind: 'list', start: number === undefined ? undefined : Number(number), items: parsed };
 }
 
 function table(lines: string[]): Block {
@@ -95,7 +96,8 @@ function table(lines: string[]): Block {
     return { kind: 'table', head: cells(head), rows: rows.map(cells) };
 }
 
-const URL_AT = /<?(https?:\/\/[^\s<>)\]]*[^\s<>)\].,;:!?])>?/y;
+// An address may have parentheses in pairs, and no punctuation at its end.
+const URL_AT = /<?(https?:\/\/(?:[^\s<>()\]]|\([^\s<>()\]]*\))*(?:[^\s<>()\].,;:!?]|\([^\s<>()\]]*\)))>?/y;
 const isWord = (character: string | undefined) => character !== undefined && /\w/.test(character);
 const isSpace = (character: string | undefined) => character === undefined || /\s/.test(character);
 
@@ -124,6 +126,19 @@ function tickRuns(text: string): Map<number, number[]> {
     return runs;
 }
 
+const MOST_OF_ADDRESS = 2000;
+
+// Returns the position of the parenthesis that closes an address.
+function closing(text: string, from: number): number | undefined {
+    let open = 1;
+    for (let at = from; at < Math.min(text.length, from + MOST_OF_ADDRESS); at += 1) {
+        if (text[at] === '(') open += 1;
+        if (text[at] === ')') open -= 1;
+        if (!open) return at;
+    }
+    return undefined;
+}
+
 export function inline(text: string, depth = 0): Inline[] {
     if (depth > MOST_DEPTH) return [text];
     const found: Inline[] = [];
@@ -150,15 +165,16 @@ export function inline(text: string, depth = 0): Inline[] {
             const twice = character + character;
             const isStrong = text.startsWith(twice, at);
             const end = isStrong ? find(twice, at + 3) : find(character, at + 2);
-            const isAfterWord = isWord(text[at - 1]) || text[at - 1] === character;
-            const isEmphasis = !isStrong && !isAfterWord && !isSpace(text[at + 1]) && !isSpace(text[end - 1]) && !isWord(text[end + 1]);
-            if (end === -1 || !(isStrong || isEmphasis)) at += 1;
+            const isInWord = isWord(text[at - 1]) || text[at - 1] === character || isWord(text[end + (isStrong ? 2 : 1)]);
+            const isMark = isStrong ? character === '*' || !isInWord : !isInWord && !isSpace(text[at + 1]) && !isSpace(text[end - 1]);
+            if (end === -1 || !isMark) at += 1;
             else if (isStrong) add({ kind: 'strong', parts: inline(text.slice(at + 2, end), depth + 1) }, end + 2);
             else add({ kind: 'em', parts: inline(text.slice(at + 1, end), depth + 1) }, end + 1);
         } else if (character === '[' || (character === '!' && text[at + 1] === '[')) {
             const first = character === '[' ? at + 1 : at + 2;
             const middle = find(']', first);
-            const end = middle !== -1 && text[middle + 1] === '(' ? find(')', middle + 2) : -1;
+            const nearest = middle !== -1 && text[middle + 1] === '(' ? find(')', middle + 2) : -1;
+            const end = nearest === -1 ? -1 : (closing(text, middle + 2) ?? nearest);
             const url = end === -1 ? '' : text.slice(middle + 2, end).split(/\s/, 1)[0];
             if (url) add({ kind: 'link', url, label: text.slice(first, middle) || url }, end + 1);
             else at = first;

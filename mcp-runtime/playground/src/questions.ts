@@ -34,9 +34,14 @@ export class Questions {
             this.open.set([...this.open.value, question]);
         });
     }
+
+    // Ends the questions of the server, which no longer waits for their answers.
+    refuseThoseOfServer(reason: Error): void {
+        for (const { method, refuse } of this.open.value) if (/^(elicitation|sampling|roots)\//.test(method)) refuse(reason);
+    }
 }
 
 // The folders that the user has named last.
 export const savedRoots = () => readJson<Root[]>('localStorage', ROOTS) ?? [];
 
-export const saveRoots = (roots: Root[]) => write('localStorage', ROOTS, JSON.stringify(roots));
+export const saveRoots = (roots: Root[]) => void write('localStorage', ROOTS, JSON.stringify(roots));

@@ -8,6 +8,7 @@ import { remember } from './history.ts';
 import type { LogLine } from './log_lines.ts';
 import type { Draft } from './schema/draft.ts';
 import type { Schema } from './schema/shape.ts';
+import { withoutSecrets } from './shared_args.ts';
 import { Store } from './store.ts';
 import type { TaskState, Tasks } from './tasks.ts';
 
@@ -56,6 +57,13 @@ export class Runs {
         this.#abort?.abort(new DOMException('The user has cancelled the call', 'AbortError'));
     }
 
+    // Cancels the call, and forgets it together with what is still to come of it.
+    forget(): void {
+        this.cancel();
+        this.#last += 1;
+        this.current.set(undefined);
+    }
+
     async start(request: Request): Promise<void> {
         const abort = new AbortController();
         this.#abort = abort;
@@ -86,7 +94,7 @@ export class Runs {
             stop();
         }
         const outcome = run.state === 'running' ? 'done' : run.state;
-        remember({ kind: request.kind, item: request.item, name: request.name, args: request.args, at: Date.now(), ms: run.ms ?? 0, outcome });
+        remember({ kind: request.kind, item: request.item, name: request.name, args: withoutSecrets(request.args, request.schema), at: Date.now(), ms: run.ms ?? 0, outcome });
     }
 
     #send({ kind, name, args, asTask, schema }: Request, signal: AbortSignal, progressToken: string, changed: (task: TaskState) => void): Promise<any> {

@@ -12,12 +12,14 @@ export function read(kind: Kind, name: string): string | null {
     }
 }
 
-export function write(kind: Kind, name: string, text: string): void {
+// Returns whether the storage is full. The older text stays in it then.
+export function write(kind: Kind, name: string, text: string): boolean {
     try {
         globalThis[kind].setItem(name, text);
-    } catch {
-        // The storage may also be full. The older text stays in it then.
+        return false;
+    } catch (error: any) {
         replaced.set(`${kind} ${name}`, text);
+        return error?.name === 'QuotaExceededError';
     }
 }
 

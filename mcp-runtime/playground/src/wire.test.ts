@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { curl, filtered, transcript, Wire } from './wire.ts';
+import { curl, filtered, MOST_BYTES, transcript, Wire } from './wire.ts';
 
 function conversation(): Wire {
     const wire = new Wire();
@@ -56,4 +56,17 @@ test('a line for curl survives a shell and has no token', () => {
     assert.ok(line.startsWith("curl 'http://127.0.0.1:1/mcp'"), line);
     assert.ok(line.includes(String.raw`it'\''s`), line);
     assert.ok(line.includes('Bearer $TOKEN') && !line.includes('secret'), line);
+});
+
+test('the oldest messages go away when all of them are large', () => {
+    const wire = new Wire();
+    const text = 'x'.repeat(MOST_BYTES / 4);
+    for (let id = 1; id <= 6; id += 1) wire.note('server', { id, result: { text } });
+    assert.deepEqual(wire.entries.value.map(({ message }) => message.id), [4, 5, 6]);
+    // A message that is larger than all that may stay is still shown.
+    wire.note('server', { id: 7, result: { text: text.repeat(5) } });
+    assert.deepEqual(wire.entries.value.map(({ message }) => message.id), [7]);
+    wire.clear();
+    wire.note('server', { id: 8, result: { text } });
+    assert.equal(wire.entries.value.length, 1);
 });

@@ -25,12 +25,14 @@ export type WireEntry = {
 };
 
 const MOST_ENTRIES = 2000;
+// Size of the messages that stay, in bytes of their JSON.
+export const MOST_BYTES = 20_000_000;
 
 export class Wire {
     readonly entries = new Store<WireEntry[]>([]);
     #last = 0;
     // Requests whose responses have not come, by peer, sender and id.
-    #open = new Map<string, WireEntry>();
+    #open = new Map<string, Pick<WireEntry, 'at' | 'method'>>();
 
     // Records a message. `client` is the page itself, and `server` is its peer.
     note(direction: Direction, message: Message, peer: Peer = 'server'): void {
@@ -44,9 +46,14 @@ export class Wire {
         this.#last += 1;
         const entry: WireEntry = { number: this.#last, at, peer, direction, kind, message, method: message.method ?? request?.method ?? 'response', size };
         if (request) entry.elapsed = at - request.at;
-        if (kind === 'request') this.#open.set(key(direction), entry);
+        if (kind === 'request') this.#open.set(key(direction), { at, method: entry.method });
         if (isAnswer) this.#open.delete(key(other));
-        this.entries.set([...this.entries.value, entry].slice(-MOST_ENTRIES));
+        if (this.#open.size > MOST_ENTRIES) this.#open.delete(this.#open.keys().next().value!);
+        const entries = [...this.entries.value, entry].slice(-MOST_ENTRIES);
+        let bytes = entries.reduce((sum, { size }) => sum + size, 0);
+        let dropped = 0;
+        for (; bytes > MOST_BYTES && dropped < entries.length - 1; dropped += 1) bytes -= entries[dropped].size;
+        this.entries.set(entries.slice(dropped));
     }
 
     // Adds the headers of the HTTP request that carries a message. The message has been noted before it is sent.

@@ -2,11 +2,13 @@
 
 export function duration(ms: number): string {
     if (ms < 1) return 'less than 1 ms';
-    if (ms < 1000) return `${Math.round(ms)} ms`;
-    return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+    if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`;
+    const [tenths, seconds] = [Math.round(ms / 100), Math.round(ms / 1000)];
+    return tenths < 600 ? `${(tenths / 10).toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
 export function bytes(count: number): string {
     if (count < 1000) return `${count} B`;
-    return count < 1_000_000 ? `${(count / 1000).toFixed(1)} kB` : `${(count / 1_000_000).toFixed(1)} MB`;
+    const tenths = Math.round(count / 100);
+    return tenths < 10_000 ? `${(tenths / 10).toFixed(1)} kB` : `${(count / 1_000_000).toFixed(1)} MB`;
 }

@@ -48,6 +48,17 @@ export default async function ({ page, open, main, run, result }) {
     await input('street').press('K');
     await options('street').first().waitFor({ state: 'detached' });
     await page.unroute('**/mcp');
+    // Escape cancels a running call if the field shows no suggestions.
+    await page.route('**/mcp', (route) => (route.request().postDataJSON()?.method === 'prompts/get' ? undefined : route.continue()));
+    await input('city').fill('Nowhere');
+    await run('running');
+    const completed = page.waitForResponse((response) => response.request().postDataJSON()?.method === 'completion/complete');
+    await input('city').focus();
+    await completed;
+    await options('city').first().waitFor({ state: 'detached' });
+    await input('city').press('Escape');
+    await page.locator('.state-cancelled').waitFor();
+    await page.unroute('**/mcp');
     // Variables of a template have suggestions too.
     await open('/template/fixture%3A%2F%2F%7Bcity%7D%2F%7Bstreet%7D');
     await input('city').fill('V');

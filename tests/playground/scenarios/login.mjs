@@ -52,8 +52,13 @@ export default async function ({ page, open, run, result, main, button, field, t
     await page.reload();
     await page.locator('.status-ready').waitFor();
     assert.ok(!JSON.stringify(await page.evaluate(() => ({ ...localStorage }))).includes('token'));
+    await run();
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.locator('.status-login').waitFor();
+    // The next user does not see the messages of this one.
+    await tab(/^Wire/).click();
+    await page.locator('.wire > li').first().waitFor();
+    assert.ok(!(await page.locator('.wire').innerText()).includes('tools/'));
     assert.equal(await page.locator('.item').count(), 0);
     // The history contains arguments, so only users who have logged in see it.
     await tab(/^History/).click();

@@ -4,68 +4,13 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { mainViews } from '../main_views.mjs';
 
-export default async function ({ page, open, run, dialog, tab, button, field, main, result }) {
+export default async function (context) {
+    const { page } = context;
     const out = process.env.OUT;
     mkdirSync(out, { recursive: true });
-    const views = {
-        welcome: () => open('/'),
-        form: async () => {
-            await open('/tool/order?args={"customer":{"name":"Ada","email":"ada@example.com"},"articles":[{"code":7,"amount":3}],"delivery":{"by":"courier","street":"Aurakatu 1"},"extras":["gift"],"hour":12}');
-        },
-        problems: async () => {
-            await open('/tool/order?args={"customer":{"name":"Ada","email":"ada"},"articles":[{"code":7,"amount":12}],"delivery":{"by":"pickup"},"hour":12}');
-            await run(null);
-        },
-        json: async () => {
-            await open('/tool/order');
-            await button('JSON').click();
-        },
-        completion: async () => {
-            await open('/prompt/walk');
-            await main.getByRole('combobox', { name: 'city' }).pressSequentially('T');
-            await main.getByRole('option').first().waitFor();
-            await page.keyboard.press('ArrowDown');
-        },
-        table: async () => {
-            await open('/tool/cities?args={"people":100000}');
-            await run();
-        },
-        wire: async () => {
-            await open('/tool/write_log');
-            await run();
-            await tab(/^Wire/).click();
-            await page.locator('.wire summary').first().click();
-        },
-        markdown: async () => {
-            await open('/tool/report');
-            await run();
-        },
-        mismatch: async () => {
-            await open('/tool/broken_promise');
-            await run();
-            await result.getByText('does not fit').click();
-        },
-        running: async () => {
-            await open('/tool/wait_for_cancel');
-            await run('running');
-            await result.getByText('half of it').waitFor();
-        },
-        log: async () => {
-            await open('/tool/write_log');
-            await run();
-            await tab(/^Log/).click();
-        },
-        question: async () => {
-            await open('/tool/pay');
-            await run('running');
-            await dialog.waitFor();
-        },
-        history: async () => {
-            await open('/');
-            await tab(/^History/).click();
-        },
-    };
+    const views = mainViews(context);
     for (const [name, show] of Object.entries(views)) {
         for (const colours of ['light', 'dark']) {
             await page.emulateMedia({ colorScheme: colours, reducedMotion: 'reduce' });
@@ -75,8 +20,8 @@ export default async function ({ page, open, run, dialog, tab, button, field, ma
     }
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize({ width: 390, height: 780 });
-    for (const name of ['welcome', 'form', 'table', 'question']) {
-        await views[name]();
+    for (const [name, show] of Object.entries(views)) {
+        await show();
         await page.screenshot({ path: join(out, `${name}-narrow.png`) });
     }
 }

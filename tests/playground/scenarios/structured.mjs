@@ -12,10 +12,11 @@ export default async function ({ page, open, run, result, main, button }) {
     await button('Tree', result).click();
     assert.match(await result.getByRole('group', { name: 'Structured content' }).innerText(), /cities: 4 items/);
     // A table of many rows is drawn in steps.
-    const many = { cities: Array.from({ length: 1200 }, (_, number) => ({ name: `City ${number}`, people: number })) };
+    let many = { cities: Array.from({ length: 1200 }, (_, number) => ({ name: `City ${number}`, people: number })) };
+    const text = JSON.stringify(many);
     await page.route('**/mcp', (route) => {
         const { id, method } = route.request().postDataJSON() ?? {};
-        const result = { resultType: 'complete', content: [], structuredContent: many };
+        const result = { resultType: 'complete', content: [{ type: 'text', text: JSON.stringify(many) }], structuredContent: many };
         return method === 'tools/call' ? route.fulfill({ json: { jsonrpc: '2.0', id, result } }) : route.continue();
     });
     await open('/tool/cities');
@@ -25,6 +26,27 @@ export default async function ({ page, open, run, result, main, button }) {
     await button('Show 200 more of 1200 rows', result).click();
     await table.getByText('City 1199').waitFor();
     assert.equal(await table.getByRole('row').count(), 1201);
+    // A keystroke in the form draws the result again, and does not compare it again.
+    await page.evaluate((text) => {
+        window.parsed = 0;
+        const { parse } = JSON;
+        JSON.parse = (...given) => {
+            if (given[0] === text) window.parsed += 1;
+            return parse(...given);
+        };
+    }, text);
+    await main.getByRole('textbox', { name: 'people' }).fill('5');
+    await page.waitForURL(/people/);
+    assert.equal(await page.evaluate(() => window.parsed), 0);
+    // A branch of many members is drawn in steps.
+    many = { numbers: Array.from({ length: 1200 }, (_, number) => number) };
+    await run();
+    const leaves = result.locator('.tree .leaf');
+    await result.getByText('1200 items').click();
+    await button('Show 500 more of 1200 items', result).click();
+    assert.equal(await leaves.count(), 1000);
+    await button('Show 200 more of 1200 items', result).click();
+    await result.getByText('1199', { exact: true }).waitFor();
     await page.unroute('**/mcp');
     await open('/tool/broken_promise');
     await run();

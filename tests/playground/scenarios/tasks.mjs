@@ -62,6 +62,14 @@ export default async function ({ page, open, run, result, dialog, button, main, 
     await run();
     await result.getByText('Hello, Ada!').waitFor();
     await result.getByText('The server has run this call without a task.').waitFor();
+    // A tool that asks and runs without a task gets its answer, too.
+    await open('/tool/test_input_required_result_elicitation');
+    await main.getByRole('checkbox', { name: 'Run as a task' }).check();
+    await run('running');
+    await dialog.getByRole('textbox', { name: 'name' }).fill('Ada');
+    await button('Accept', dialog).click();
+    await page.locator('.state-done').waitFor();
+    await result.getByText(/Ada/).waitFor();
     // After a connection has ended, the page does not ask for its tasks on another connection.
     await open('/tool/slow_compute?revision=2026-07-28&args={"seconds":600,"label":"forever"}');
     await main.getByRole('checkbox', { name: 'Run as a task' }).check();

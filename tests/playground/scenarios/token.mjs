@@ -31,6 +31,13 @@ export default async function (context) {
     await page.reload();
     await page.locator('.status-ready').waitFor();
     assert.ok(!JSON.stringify(await page.evaluate(() => ({ ...localStorage }))).includes('secret'));
+    await run();
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.locator('.status-login').waitFor();
+    // The next user does not see the result of this one.
+    await token.fill('secret');
+    await token.press('Enter');
+    await page.locator('.status-ready').waitFor();
+    await main.getByRole('heading', { name: 'cities' }).waitFor();
+    assert.equal(await result.count(), 0);
 }

@@ -28,4 +28,24 @@ export default async function ({ page, open, run, result, tab, button }) {
     // The copied line is a command that works.
     const answer = execFileSync('bash', ['-c', `${await clipboard()} --silent`], { encoding: 'utf8' });
     assert.match(answer, /The work is done\./);
+    // In both eras, each request of a session has its response, also the first.
+    for (const [revision, first] of [['2026-07-28', 'server/discover'], ['auto', 'server/discover'], ['2025-11-25', 'initialize']]) {
+        await open(`/tool/test_tool_with_progress?revision=${revision}`);
+        await run();
+        await tab(/^Wire/).click();
+        await button('Copy as transcript', panel).click();
+        await panel.getByText('copied').waitFor();
+        const session = (await clipboard()).trimEnd().split('\n').map((line) => JSON.parse(line));
+        assert.equal(session[0].client.method, first);
+        for (const [one, other] of [['client', 'server'], ['server', 'client']]) {
+            // The page listens until the connection ends.
+            const asked = session.filter((line) => line[one]?.method && line[one].id !== undefined && line[one].method !== 'subscriptions/listen');
+            for (const { [one]: request } of asked) {
+                const answers = session.filter(({ [other]: answer }) => answer && answer.method === undefined && answer.id === request.id);
+                assert.equal(answers.length, 1, `${request.method} in ${revision}`);
+            }
+        }
+        const { server: answer } = session.find(({ server }) => server?.id === session[0].client.id && server.result);
+        assert.ok(answer.result.capabilities.tools, `${first} names the capabilities`);
+    }
 }

@@ -31,14 +31,16 @@ export function Suggested({ id, name, value, onText, completer, ...aria }: Props
             abort.abort();
         };
     }, [value, isOpen, name]);
+    const isShown = isOpen && found.length > 0;
     const choose = (text: string) => {
         onText(text);
         setOpen(false);
     };
     const onKeyDown = (event: KeyboardEvent) => {
-        if (event.key === 'Escape' && isOpen) {
+        if (event.key === 'Escape') {
+            // Without a list, the key cancels the running call.
+            if (isShown) event.preventDefault();
             setOpen(false);
-            event.preventDefault();
         }
         if (event.key === 'Enter' && isOpen && active >= 0 && !event.ctrlKey && !event.metaKey) {
             choose(found[active]);
@@ -50,7 +52,6 @@ export function Suggested({ id, name, value, onText, completer, ...aria }: Props
         setOpen(true);
         if (found.length) setActive((active + step + found.length) % found.length);
     };
-    const isShown = isOpen && found.length > 0;
     return (
         <div class="suggested">
             <input

@@ -15,6 +15,7 @@ import { itemsOf, type Item } from '../items.ts';
 import { Panel } from '../panel/panel.tsx';
 import type { Choice } from '../revision.ts';
 import { Runs, type Run } from '../runs.ts';
+import { sharedArgs } from '../shared_args.ts';
 import { useStore } from '../store.ts';
 import { Tasks } from '../tasks.ts';
 import { ViewList } from '../view/view_list.tsx';
@@ -59,30 +60,45 @@ export function App() {
         return () => removeEventListener('hashchange', read);
     }, [runs]);
 
+    const address = (next: Place) => {
+        const schema = items.find(({ kind, id }) => kind === next.kind && id === next.name)?.schema;
+        return format({ ...next, args: sharedArgs(next.args, schema) });
+    };
     // Browsers allow few changes of the address in a short time, so it follows the typing after a pause.
     const write = (next: Place) => {
         setPlace(next);
         clearTimeout(writing.current);
-        writing.current = setTimeout(() => history.replaceState(null, '', format(next)), WRITE_PAUSE_MS);
+        writing.current = setTimeout(() => history.replaceState(null, '', address(next)), WRITE_PAUSE_MS);
     };
     const go = (next: Place) => {
         clearTimeout(writing.current);
-        if (format(next) === (location.hash || '#/')) return;
-        history.pushState(null, '', format(next));
+        if (address(next) === (location.hash || '#/')) return;
+        history.pushState(null, '', address(next));
         runs.show(undefined);
         setPlace(next);
         setFormKey((key) => key + 1);
     };
     const changeRevision = (revision: Choice) => {
+        clearTimeout(writing.current);
+        // A result of the old revision says nothing about the next one. A call that has ended with its connection says so.
+        if (revision !== place.revision && runs.current.value?.state !== 'cancelled') runs.show(undefined);
         runs.cancel();
         const next = { ...place, revision };
         setPlace(next);
-        history.replaceState(null, '', format(next));
+        history.replaceState(null, '', address(next));
         void connect(revision);
+    };
+    // The next user must not see what this one has seen.
+    const logOut = () => {
+        runs.forget();
+        connection.login.logOut();
+        void connect(place.revision);
+        for (const seen of [connection.wire, connection.log, tasks]) seen.clear();
     };
     const readResource = (uri: string) => {
         go({ kind: 'resource', name: uri, revision: place.revision });
-        void runs.start({ kind: 'resource', item: uri, name: uri, args: undefined, asTask: false, schema: {} });
+        // The page of the resource shows that a call is running, and how to cancel it.
+        if (runs.current.value?.state !== 'running') void runs.start({ kind: 'resource', item: uri, name: uri, args: undefined, asTask: false, schema: {} });
         main.current?.focus();
     };
     // With the old token, the server would not ask for more permissions.
@@ -109,7 +125,7 @@ export function App() {
             <a class="skip" href="#main" onClick={(event) => (event.preventDefault(), main.current?.focus())}>
                 Skip to the item
             </a>
-            <Header connection={connection} revision={place.revision} onRevision={changeRevision} />
+            <Header connection={connection} revision={place.revision} onRevision={changeRevision} onLogOut={logOut} />
             <div class="columns">
                 <Sidebar items={items} status={offer.status} chosen={place} onChoose={choose} />
                 <main id="main" ref={main} tabIndex={-1}>

@@ -6,13 +6,13 @@ import { REVISIONS, type Choice } from '../revision.ts';
 import { read, write } from '../storage.ts';
 import { useStore } from '../store.ts';
 
-type Props = { connection: Connection; revision: Choice; onRevision: (choice: Choice) => void };
+type Props = { connection: Connection; revision: Choice; onRevision: (choice: Choice) => void; onLogOut: () => void };
 
 const STATUSES = { connecting: 'connecting', ready: 'connected', login: 'login needed', failed: 'not connected' };
 
-export function Header({ connection, revision, onRevision }: Props) {
-    const { server, status: begun, isLost, revision: negotiated } = useStore(connection.offer);
-    const status = isLost && begun === 'ready' ? 'failed' : begun;
+export function Header({ connection, revision, onRevision, onLogOut }: Props) {
+    const { server, status: begun, lost, revision: negotiated } = useStore(connection.offer);
+    const status = lost && begun === 'ready' ? 'failed' : begun;
     const name = server?.title ?? server?.name ?? 'MCP server';
     useEffect(() => {
         document.title = `${name} · Playground`;
@@ -23,7 +23,7 @@ export function Header({ connection, revision, onRevision }: Props) {
                 <h1>{name}</h1>
                 {server?.version && <span class="quiet version">{server.version}</span>}
                 <span class={`status status-${status}`} role="status" title={negotiated && `Revision ${negotiated}`}>
-                    {STATUSES[status]}
+                    {status === 'failed' && lost ? lost : STATUSES[status]}
                 </span>
             </div>
             <div class="settings">
@@ -42,13 +42,7 @@ export function Header({ connection, revision, onRevision }: Props) {
                     </select>
                 </label>
                 {connection.login.isLoggedIn && (
-                    <button
-                        type="button"
-                        onClick={() => {
-                            connection.login.logOut();
-                            onRevision(revision);
-                        }}
-                    >
+                    <button type="button" onClick={onLogOut}>
                         Log out
                     </button>
                 )}

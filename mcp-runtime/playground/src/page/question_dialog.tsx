@@ -93,11 +93,17 @@ function Page({ question: { params, answer } }: { question: Question }) {
             <p class="uri">
                 <Link url={params.url}>{params.url}</Link>
             </p>
+            <p>
+                Host: <code>{hostOf(params.url)}</code>
+            </p>
             <p class="quiet">Open the page yourself if you trust the host, and then accept. What you enter there does not pass through the playground.</p>
             <Decision answer={answer} accept={() => answer({ action: 'accept' })} />
         </div>
     );
 }
+
+// An address may have a name before its host that looks like another host.
+const hostOf = (url: string) => URL.parse(url)?.host || 'none';
 
 function Sampling({ question: { params, answer, refuse } }: { question: Question }) {
     const [text, setText] = useState('');

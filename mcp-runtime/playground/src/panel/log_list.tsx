@@ -1,7 +1,9 @@
 // The log messages of the server and of views, from a level on.
 
 import type { LoggingLevel } from '@modelcontextprotocol/client';
+import { useState } from 'preact/hooks';
 import type { Connection } from '../connection.ts';
+import { explain } from '../failure.ts';
 import { isAtLeast, LEVELS } from '../log_lines.ts';
 import { useStore } from '../store.ts';
 
@@ -9,14 +11,19 @@ export function LogList({ connection }: { connection: Connection }) {
     const { log } = connection;
     const [lines, level] = [useStore(log.lines), useStore(log.level)];
     const { capabilities } = useStore(connection.offer);
+    const [problem, setProblem] = useState('');
     if (!capabilities.logging && !lines.length) return <p class="quiet">The server sends no log messages.</p>;
+    const choose = (level: LoggingLevel) => {
+        setProblem('');
+        connection.setLogLevel(level).catch((error) => setProblem(explain(error)));
+    };
     const shown = lines.filter((line) => isAtLeast(line.level, level));
     return (
         <>
             <div class="toolbar">
                 <label class="inline">
                     <span>From level</span>
-                    <select value={level} onChange={(event) => void connection.setLogLevel(event.currentTarget.value as LoggingLevel)}>
+                    <select value={level} onChange={(event) => choose(event.currentTarget.value as LoggingLevel)}>
                         {LEVELS.map((known) => (
                             <option value={known}>{known}</option>
                         ))}
@@ -25,6 +32,7 @@ export function LogList({ connection }: { connection: Connection }) {
                 <button type="button" class="small" onClick={() => log.clear()}>
                     Clear
                 </button>
+                {problem && <span class="problem">{problem}</span>}
             </div>
             {!shown.length && <p class="quiet">No messages of this level yet.</p>}
             <ol class="lines">

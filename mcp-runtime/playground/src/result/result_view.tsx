@@ -1,6 +1,6 @@
 // What a call has returned: its content, its structured content, or its error.
 
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { ContentBlock } from './content_block.tsx';
 import { FailureView } from './failure_view.tsx';
 import { Structured } from './structured.tsx';
@@ -11,7 +11,14 @@ import type { Item } from '../items.ts';
 
 const STATES = { running: 'Running', done: 'Done', failed: 'Failed', cancelled: 'Cancelled' };
 
-export function ResultView({ run, item, onCancel }: { run: Run; item: Item; onCancel: () => void }) {
+type Props = { run: Run; item: Item; onCancel: () => void };
+
+// The same elements stay while the user types in the form, because a large result takes long to compare and to draw.
+export function ResultView(props: Props) {
+    return useMemo(() => <Result {...props} />, [props.run, props.item]);
+}
+
+function Result({ run, item, onCancel }: Props) {
     const { state, ms, size, result, failure } = run;
     const section = useRef<HTMLElement>(null);
     useEffect(() => section.current?.scrollIntoView({ block: 'nearest' }), [state]);

@@ -1,7 +1,7 @@
 // Structured content: as a tree, as a table where it is one, and compared with the output schema.
 
 import { useState } from 'preact/hooks';
-import { Leaf, Tree } from './tree.tsx';
+import { Leaf, STEP, Tree } from './tree.tsx';
 import { ViewSwitch } from './view_switch.tsx';
 import { pretty } from '../exact.ts';
 import { problemsOf } from '../schema/check.ts';
@@ -52,9 +52,6 @@ export function tableOf(value: Json): Rows | undefined {
     const columns = [...new Set<string>(rows.flatMap((row: object) => Object.keys(row)))];
     return columns.length <= 20 ? { name: name!, rows, columns } : undefined;
 }
-
-// Number of rows that are added at a time, because a browser needs seconds to draw many thousand rows.
-const STEP = 500;
 
 function Table({ rows: { name, rows, columns } }: { rows: Rows }) {
     const [most, setMost] = useState(STEP);

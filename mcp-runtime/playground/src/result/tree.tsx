@@ -6,6 +6,9 @@ import type { Json } from '../schema/shape.ts';
 
 const MOST_OPEN = 3;
 
+// Number of members or rows that are added at a time, because a browser needs seconds to draw many thousands.
+export const STEP = 500;
+
 export function Tree({ value, label }: { value: Json; label: string }) {
     return (
         <div class="tree" role="group" aria-label={label}>
@@ -39,14 +42,21 @@ function Node({ name, value, depth }: { name?: string; value: Json; depth: numbe
 function Branch({ keyed, value, depth }: { keyed: ComponentChild; value: object; depth: number }) {
     const count = Object.keys(value).length;
     const [isOpen, setOpen] = useState(depth < MOST_OPEN && count <= 50);
+    const [most, setMost] = useState(STEP);
     const summary = Array.isArray(value) ? `${count} items` : `${count} members`;
+    const rest = count - most;
     return (
         <details open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
             <summary>
                 {keyed}
                 <span class="quiet">{summary.replace(/^1 (\w+)s$/, '1 $1')}</span>
             </summary>
-            {isOpen && Object.entries(value).map(([inner, member]) => <Node name={inner} value={member} depth={depth + 1} />)}
+            {isOpen && Object.entries(value).slice(0, most).map(([inner, member]) => <Node name={inner} value={member} depth={depth + 1} />)}
+            {isOpen && rest > 0 && (
+                <button type="button" class="small" onClick={() => setMost(most + STEP)}>
+                    Show {Math.min(STEP, rest)} more of {summary}
+                </button>
+            )}
         </details>
     );
 }
