@@ -9,11 +9,15 @@ use std::{
         mpsc::{Receiver, channel},
     },
     thread,
+    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use support::clock::{LIMIT, eventually_blocking};
+use support::clock::{LIMIT, eventually_within};
+
+/// Longest wait for a message or for the end of a process. Meanwhile cargo may build, beside other builds.
+pub(crate) const PATIENCE: Duration = LIMIT.saturating_mul(5);
 
 /// Process of `dev`, which is killed when dropped.
 pub(crate) struct Client {
@@ -72,12 +76,12 @@ impl Client {
 
     /// Waits until stderr contains these words.
     pub(crate) fn wait_for_words(&self, words: &str) {
-        eventually_blocking(words, || self.stderr().contains(words).then_some(()));
+        eventually_within(PATIENCE, words, || self.stderr().contains(words).then_some(()));
     }
 
     /// Waits until this number of builds have failed.
     pub(crate) fn wait_for_failures(&self, count: usize) {
-        eventually_blocking("the builds fail", || {
+        eventually_within(PATIENCE, "the builds fail", || {
             (self.stderr().matches("the build has failed").count() == count).then_some(())
         });
     }
@@ -93,7 +97,7 @@ impl Client {
             return self.kept.remove(at);
         }
         loop {
-            let message = self.messages.recv_timeout(LIMIT).unwrap_or_else(|error| {
+            let message = self.messages.recv_timeout(PATIENCE).unwrap_or_else(|error| {
                 panic!("{error}; instead there are {:?}\n{}", self.kept, self.stderr())
             });
             if fits(&message) {
@@ -119,7 +123,7 @@ impl Client {
     /// Calls a tool until the server has it.
     pub(crate) fn wait_for_answer(&mut self, tool: &str, arguments: Value) -> Value {
         let mut id = 1000;
-        eventually_blocking(tool, || {
+        eventually_within(PATIENCE, tool, || {
             id += 1;
             let answer = self.request(id, "tools/call", call(tool, arguments.clone()));
             let has_failed = answer.get("error").is_some() || answer["result"]["isError"] == true;
@@ -149,14 +153,14 @@ impl Client {
     pub(crate) fn end_by(&mut self, signal: Signal) {
         let pid = Pid::from_raw(self.pid().cast_signed()).expect("a pid");
         kill_process(pid, signal).expect("the process is there");
-        eventually_blocking("the process ends", || self.process.try_wait().ok().flatten());
+        eventually_within(PATIENCE, "the process ends", || self.process.try_wait().ok().flatten());
     }
 
     /// Closes stdin, and checks that the process ends. Returns the messages that the test has not waited for.
     #[track_caller]
     pub(crate) fn check_end(mut self) -> Vec<Value> {
         self.stdin = None;
-        let status = eventually_blocking("the process ends", || {
+        let status = eventually_within(PATIENCE, "the process ends", || {
             self.process.try_wait().expect("the process is ours")
         });
         let mut rest = std::mem::take(&mut self.kept);
@@ -174,7 +178,9 @@ impl Drop for Client {
         let waits = is_running && !thread::panicking();
         let pid = Pid::from_raw(self.process.id().cast_signed()).filter(|_| waits);
         if pid.is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok()) {
-            eventually_blocking("the process ends", || self.process.try_wait().ok().flatten());
+            eventually_within(PATIENCE, "the process ends", || {
+                self.process.try_wait().ok().flatten()
+            });
         }
         let _ = self.process.kill();
         let _ = self.process.wait();

@@ -5,7 +5,7 @@ use std::{cell::Cell, fs, future::Future, net::SocketAddr};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use support::{
-    clock::{LIMIT, Stopwatch},
+    clock::Stopwatch,
     http::{
         connection::{Connection, Next},
         events::Item,
@@ -15,7 +15,7 @@ use support::{
 use tokio::time::timeout;
 
 use crate::{
-    client::{Client, call, modern, text},
+    client::{Client, PATIENCE, call, modern, text},
     stdio::names,
     workshop::{
         BROKEN, DOUBLE, EXACT, EXACT_MEMBERS, FOLDERS, GREET, Workshop, main_with_port, target,
@@ -52,8 +52,8 @@ impl Served {
         }
         request += &format!("Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
         let mut connection = Connection::open(self.address).await.expect("`dev` listens");
-        connection.send(request.as_bytes(), LIMIT).await.expect("`dev` reads");
-        let head = connection.head(false, LIMIT).await.expect("an answer");
+        connection.send(request.as_bytes(), PATIENCE).await.expect("`dev` reads");
+        let head = connection.head(false, PATIENCE).await.expect("an answer");
         Answer { head, connection }
     }
 
@@ -118,13 +118,13 @@ impl Answer {
     /// Returns the first message that fits.
     async fn message(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
         if !self.head.is_stream() {
-            let body = self.connection.body(LIMIT).await.expect("a whole body");
+            let body = self.connection.body(PATIENCE).await.expect("a whole body");
             let message: Value = serde_json::from_slice(&body).expect("JSON");
             assert!(fits(&message), "{message}");
             return message;
         }
         loop {
-            let event = match self.connection.next(LIMIT).await.expect("the stream goes on") {
+            let event = match self.connection.next(PATIENCE).await.expect("the stream goes on") {
                 Next::Item(Item::Event(event)) => event,
                 Next::Item(_) => continue,
                 end => panic!("the stream ends: {end:?}"),
@@ -145,7 +145,7 @@ impl Answer {
 fn run(test: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.expect("a runtime");
-    runtime.block_on(async { timeout(5 * LIMIT, test).await.expect("the test hangs") });
+    runtime.block_on(async { timeout(5 * PATIENCE, test).await.expect("the test hangs") });
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn over_http_messages_keep_the_order_of_members_and_the_digits_of_numbers() {
             r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"exact","arguments":{EXACT_MEMBERS}}}}}"#
         );
         let mut answer = served.open("POST", &headers, &body).await;
-        let text = answer.connection.body(LIMIT).await.expect("a whole body");
+        let text = answer.connection.body(PATIENCE).await.expect("a whole body");
         let text = String::from_utf8(text).expect("UTF-8");
         assert!(text.contains(&format!(r#""structuredContent":{EXACT_MEMBERS}"#)), "{text}");
     });
@@ -382,9 +382,9 @@ fn options_of_the_server_reach_it_and_the_playground_is_served() {
             served.address
         );
         let mut connection = Connection::open(served.address).await.expect("`dev` listens");
-        connection.send(request.as_bytes(), LIMIT).await.expect("`dev` reads");
-        assert_eq!(connection.head(false, LIMIT).await.expect("an answer").status, 200);
-        let page = connection.body(LIMIT).await.expect("a whole page");
+        connection.send(request.as_bytes(), PATIENCE).await.expect("`dev` reads");
+        assert_eq!(connection.head(false, PATIENCE).await.expect("an answer").status, 200);
+        let page = connection.body(PATIENCE).await.expect("a whole page");
         assert!(String::from_utf8_lossy(&page).contains("</html>"));
     });
 }

@@ -13,12 +13,12 @@ use rustix::{
 };
 use serde_json::{Value, json};
 use support::{
-    clock::{LIMIT, Stopwatch, eventually_blocking},
+    clock::{Stopwatch, eventually_within},
     process::Running,
 };
 
 use crate::{
-    client::{Client, call, modern, text},
+    client::{Client, PATIENCE, call, modern, text},
     workshop::{
         BROKEN, DOUBLE, EXACT, EXACT_MEMBERS, GREET, NOTE, Workshop, main_with_port, versioned,
     },
@@ -204,7 +204,7 @@ fn a_change_ends_a_build_that_hangs() {
     workshop.save_program(DOUBLE);
     let answer = client.wait_for_answer("double", json!({ "number": 2 }));
     assert_eq!(text(&answer), "4");
-    script.set_read_timeout(Some(LIMIT)).expect("a time");
+    script.set_read_timeout(Some(PATIENCE)).expect("a time");
     assert_eq!(script.read(&mut [0]).expect("the script has ended"), 0);
     client.check_end();
 }
@@ -249,7 +249,7 @@ fn generate(name: &str, rule: &str) {
     let mut connection = accept();
     client.send(&letters(2));
     for _ in 0..2 {
-        connection.set_read_timeout(Some(LIMIT)).expect("a time");
+        connection.set_read_timeout(Some(PATIENCE)).expect("a time");
         assert_eq!(connection.read(&mut [0]).expect("the build has ended"), 0);
         connection = accept();
     }
@@ -280,7 +280,7 @@ fn no_change_during_many_builds_is_forgotten() {
     let mut connection = accept();
     for saved in ["one", "two"] {
         workshop.save_program(&versioned(saved));
-        connection.set_read_timeout(Some(LIMIT)).expect("a time");
+        connection.set_read_timeout(Some(PATIENCE)).expect("a time");
         assert_eq!(connection.read(&mut [0]).expect("the build has ended"), 0);
         connection = accept();
     }
@@ -459,7 +459,7 @@ fn with_unread_answers(name: &str) -> (Running, ChildStdin, ChildStdout) {
         stdin.write_all(format!("{list}\n").as_bytes()).expect("the process reads");
     }
     // The last page of a pipe stays open for a write that fits, so a full pipe may have some bytes less than 64 KiB.
-    eventually_blocking("the pipe is full", || {
+    eventually_within(PATIENCE, "the pipe is full", || {
         (ioctl_fionread(&stdout).expect("a pipe") > 40_000).then_some(())
     });
     (process, stdin, stdout)
@@ -471,7 +471,7 @@ fn a_client_that_reads_no_answer_does_not_keep_the_process_from_ending() {
     let (mut process, _stdin, _stdout) = with_unread_answers("unread");
     let pid = Pid::from_raw(process.pid().cast_signed()).expect("a pid");
     kill_process(pid, Signal::TERM).expect("the process is there");
-    assert!(process.wait(LIMIT).is_some(), "the process ends");
+    assert!(process.wait(PATIENCE).is_some(), "the process ends");
 }
 
 #[test]
@@ -482,12 +482,12 @@ fn a_client_that_reads_gets_all_answers_after_the_process_was_asked_to_end() {
     let mut said = String::new();
     stdout.read_to_string(&mut said).expect("text");
     assert!(said.ends_with('\n') && said.lines().count() == 200, "{}", said.lines().count());
-    assert!(process.wait(LIMIT).is_some(), "the process ends");
+    assert!(process.wait(PATIENCE).is_some(), "the process ends");
 }
 
 #[test]
 fn a_client_that_leaves_without_reading_its_answers_does_not_keep_the_process_from_ending() {
     let (mut process, stdin, _stdout) = with_unread_answers("unread-left");
     drop(stdin);
-    assert!(process.wait(LIMIT).is_some(), "the process ends");
+    assert!(process.wait(PATIENCE).is_some(), "the process ends");
 }

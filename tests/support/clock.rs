@@ -54,13 +54,26 @@ pub async fn pause() {
 /// # Panics
 ///
 /// After [`LIMIT`], with the text `awaited`.
-pub fn eventually_blocking<T>(awaited: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub fn eventually_blocking<T>(awaited: &str, look: impl FnMut() -> Option<T>) -> T {
+    eventually_within(LIMIT, awaited, look)
+}
+
+/// [`eventually_blocking`] with another limit, for work that takes long on a loaded machine, such as a build.
+///
+/// # Panics
+///
+/// After `limit`, with the text `awaited`.
+pub fn eventually_within<T>(
+    limit: Duration,
+    awaited: &str,
+    mut look: impl FnMut() -> Option<T>,
+) -> T {
     let watch = Stopwatch::start();
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(watch.elapsed() < LIMIT, "still waiting for this: {awaited}");
+        assert!(watch.elapsed() < limit, "still waiting for this: {awaited}");
         thread::sleep(PAUSE);
     }
 }
