@@ -274,18 +274,22 @@ fn no_change_during_many_builds_is_forgotten() {
             }}
         }}"#
     );
-    workshop.save("script.new", &script);
-    fs::rename(workshop.path("script.new"), workshop.path("build.rs")).expect("a new script");
+    // A single change, so that it ends a single build.
+    let save = |file: &str, text: &str| {
+        workshop.save("saved.new", text);
+        fs::rename(workshop.path("saved.new"), workshop.path(file)).expect("a new file");
+    };
+    save("build.rs", &script);
     let accept = || listener.accept().expect("the build script connects").0;
     let mut connection = accept();
     for saved in ["one", "two"] {
-        workshop.save_program(&versioned(saved));
+        save("src/main.rs", &workshop.program(&versioned(saved)).1);
         connection.set_read_timeout(Some(PATIENCE)).expect("a time");
         assert_eq!(connection.read(&mut [0]).expect("the build has ended"), 0);
         connection = accept();
     }
     // This build may take its time.
-    workshop.save_program(&versioned("three"));
+    save("src/main.rs", &workshop.program(&versioned("three")).1);
     drop((connection, listener));
     client.send(&version(1));
     assert_eq!(text(&client.response(1)), "three");

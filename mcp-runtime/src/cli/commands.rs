@@ -118,7 +118,7 @@ pub(super) static COMMANDS: &[Command] = &[
         "record",
         "FILE",
         "serves a client on stdin and stdout, and records the session",
-        record::record,
+        |builder, given| record::record(COMMANDS, builder, given),
     )
     .rest("[-- ARGUMENTS]"),
     #[cfg(feature = "workbench")]

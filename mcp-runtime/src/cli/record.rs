@@ -15,8 +15,7 @@ use mcp_runtime_workbench::{REMOVED, Redaction, Sender, Transcript, recorded};
 use serde_json::json;
 
 use super::{
-    command::{CommandWords, apart},
-    commands::find,
+    command::{Command as OwnCommand, CommandWords, apart},
     exit::{CommandError, CommandOutput},
     screen::say,
     settings::{EntryOptions, EntryVariable, misplaced},
@@ -28,15 +27,19 @@ use crate::{
     testing::{replay, replayed_log::LogComparison},
 };
 
-/// Serves a client over stdio by a process of its own, and writes both sides of the session to a file.
-pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
+/// Serves a client over stdio by a process of its own, and writes both sides of the session to a file. `commands` are all of the command line.
+pub(super) fn record(
+    commands: &[OwnCommand],
+    builder: Builder,
+    given: CommandWords,
+) -> Result<(), CommandError> {
     let path = given.words.first().cloned().unwrap_or_default();
     // `record` knows only values before the command, so it could not remove a secret behind `--` from the recording.
     let own = builder.declared_config().options();
     if let Some(problem) = misplaced(&*own, &given.rest, "record") {
         return Err(CommandError::usage(problem));
     }
-    if let Some(problem) = not_over_stdio(&given.rest) {
+    if let Some(problem) = not_over_stdio(commands, &given.rest) {
         return Err(CommandError::usage(problem));
     }
     let options = EntryOptions::of(&builder)?;
@@ -63,14 +66,13 @@ pub(super) fn record(builder: Builder, given: CommandWords) -> Result<(), Comman
 }
 
 /// Returns the problem with the arguments of a server that does not serve stdio.
-fn not_over_stdio(words: &[String]) -> Option<String> {
+fn not_over_stdio(commands: &[OwnCommand], words: &[String]) -> Option<String> {
     // Both start such a server.
     let serves = ["dev", "record"];
     let first = words.first().filter(|word| !serves.contains(&word.as_str()));
-    if let Some(command) = first.and_then(|word| find(word)) {
+    if let Some(word) = first.filter(|word| commands.iter().any(|known| known.name == **word)) {
         return Some(format!(
-            "`record` starts a server that serves stdio, and `{}` is a command: leave it out",
-            command.name
+            "`record` starts a server that serves stdio, and `{word}` is a command: leave it out"
         ));
     }
     // Words after a second `--` belong to the author's program.
