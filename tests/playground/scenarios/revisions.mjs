@@ -24,7 +24,9 @@ export default async function ({ page, open, run, result, main }) {
     await page.locator('.tabs').getByRole('button', { name: /^Tasks/ }).click();
     await page.getByText('Protocol revision 2025-06-18 has no tasks.').waitFor();
     // A running call ends with its connection, even if the user chooses several revisions before the page has connected.
+    await page.locator('.status-ready[title="Revision 2025-06-18"]').waitFor();
     const items = await page.locator('.item').count();
+    assert.ok(items > 0);
     for (const [first, second, last] of [['2025-11-25', '2024-11-05', '2026-07-28'], ['2024-11-05', '2026-07-28', '2025-06-18']]) {
         await open('/tool/slow_compute?args={"seconds":600,"label":"forever"}');
         await run('running');
