@@ -121,12 +121,12 @@ async fn pay_deposit(
         Unanswered::Declined | Unanswered::Cancelled => {
             Ok("The user has not paid; the table is still theirs.".to_owned())
         }
-        // One of these errors tells the client to send the user to the payment page before it calls again.
+        // The error for a page that is not finished tells the client to send the user to the payment page before it calls again.
         other => Err(other.into()),
     }
 }
 
-/// Cancels a booking; those who wait for a table are asked next.
+/// Cancels a booking. The next guest on the waiting list is asked.
 #[tool(idempotent, open_world = false)]
 fn cancel_booking(
     restaurant: &Restaurant,

@@ -66,7 +66,7 @@ fn removing_an_argument_is_a_breaking_change() {
 fn adding_a_required_argument_is_a_breaking_change() {
     check(
         copy!("required"),
-        &["/// What to add on top", "top: i64,", "progress.over([a, b, top]).sum()"],
+        &["/// Number to add on top", "top: i64,", "progress.over([a, b, top]).sum()"],
         1,
         "top: i64,",
         &[

@@ -331,7 +331,7 @@ fn over_http_a_batch_ends_at_the_server_that_has_begun_it() {
         // A batch waits for nothing of an earlier batch, and reaches the new server.
         let mut other = served.post(&session, &batch(&["version", "letters"])).await;
         assert_eq!(texts(&other.message(Value::is_array).await), ["two", "4"]);
-        // Both answers, and a request for the new server, come in one batch. The old server is still there.
+        // A batch has both answers, and a request for the new server. The old server is still there.
         let root = json!({ "uri": "file:///a" });
         let answer = |id: &Value, roots: &[&Value]| json!({ "jsonrpc": "2.0", "id": id, "result": { "roots": roots } });
         let mixed = json!([

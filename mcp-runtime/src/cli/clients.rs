@@ -21,7 +21,7 @@ use super::{
     exit::CommandError,
     option::CommandOption,
     screen::{Screen, say},
-    settings::{EntryOptions, EntryVariable, misplaced},
+    settings::{EntryOptions, EntryVariable, absolute, misplaced},
     trial::as_json,
     unknown::all_names,
 };
@@ -214,10 +214,8 @@ impl ClientWords {
         if let [command, file, ..] = &mut args[..]
             && command == "record"
             && !file.starts_with('-')
-            && let Ok(path) = std::path::absolute(&*file)
-            && let Ok(path) = path.into_os_string().into_string()
         {
-            *file = path;
+            *file = absolute(file);
         }
         args
     }

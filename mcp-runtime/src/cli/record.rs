@@ -67,7 +67,7 @@ pub(super) fn record(
 
 /// Returns the problem with the arguments of a server that does not serve stdio.
 fn not_over_stdio(commands: &[OwnCommand], words: &[String]) -> Option<String> {
-    // Both start such a server.
+    // `dev` serves stdio too, and `record` starts a server that does.
     let serves = ["dev", "record"];
     let first = words.first().filter(|word| !serves.contains(&word.as_str()));
     if let Some(word) = first.filter(|word| commands.iter().any(|known| known.name == **word)) {
@@ -76,9 +76,9 @@ fn not_over_stdio(commands: &[OwnCommand], words: &[String]) -> Option<String> {
         ));
     }
     // Words after a second `--` belong to the author's program.
-    let of_server = words.iter().take_while(|word| *word != "--");
+    let mut of_server = words.iter().take_while(|word| *word != "--");
     let is_http = |word: &String| word == "--http" || word.starts_with("--http=");
-    of_server.into_iter().any(is_http).then(|| {
+    of_server.any(is_http).then(|| {
         "`record` records a session over stdio: leave `--http` out, or copy the session as a transcript in the playground"
             .to_owned()
     })

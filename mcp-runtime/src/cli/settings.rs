@@ -123,8 +123,13 @@ impl ConfigFieldView {
 
     /// Returns a path as an absolute path, because a client starts the server in a folder of its own. Other texts stay as they are.
     fn absolute(&self, text: &str) -> String {
-        let path = self.field.is_path.then(|| std::path::absolute(text).ok()).flatten();
-        path.and_then(|path| path.into_os_string().into_string().ok())
-            .unwrap_or_else(|| text.to_owned())
+        if self.field.is_path { absolute(text) } else { text.to_owned() }
     }
+}
+
+/// Returns the absolute form of a path. A path that has none stays as it is.
+pub(super) fn absolute(path: &str) -> String {
+    let absolute = std::path::absolute(path).ok();
+    let absolute = absolute.and_then(|path| path.into_os_string().into_string().ok());
+    absolute.unwrap_or_else(|| path.to_owned())
 }

@@ -9,7 +9,7 @@ async fn add(
     a: i64,
     /// Second addend
     b: i64,
-    /// What to add on top
+    /// Number to add on top
     top: i64,
     progress: Progress,
 ) -> i64 {

@@ -33,6 +33,17 @@ impl ClientApp {
         Ok(added.unwrap_or_default())
     }
 
+    /// Returns the names of the servers in the text of a configuration file, in its order. Returns an empty list if the text is not valid.
+    pub fn servers(self, text: &str) -> Vec<String> {
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        let names = match self.form() {
+            FileForm::Json => json_file::servers(text, self.list()),
+            FileForm::Toml => toml_file::servers(text, self.list()),
+            FileForm::Yaml => yaml_file::servers(text, self.list()),
+        };
+        names.unwrap_or_default()
+    }
+
     /// Returns the value of an environment variable of a server in the text of a configuration file. `None` if the server has no such
     /// variable, or if the text is not valid.
     pub(crate) fn value(self, server: &str, variable: &str, text: &str) -> Option<String> {

@@ -1,23 +1,9 @@
-//! Notes for the user of a client about an entry, and the names of the servers in a file.
+//! Notes for the user of a client about an entry.
 
 use crate::{
-    client_app::{ClientApp, FileForm},
+    client_app::ClientApp,
     entry::{Launch, ServerEntry, Variable, VariableValue},
-    json_file, toml_file, yaml_file,
 };
-
-impl ClientApp {
-    /// Returns the names of the servers in the text of a configuration file, in its order. Returns an empty list if the text is not valid.
-    pub fn servers(self, text: &str) -> Vec<String> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let names = match self.form() {
-            FileForm::Json => json_file::servers(text, self.list()),
-            FileForm::Toml => toml_file::servers(text, self.list()),
-            FileForm::Yaml => yaml_file::servers(text, self.list()),
-        };
-        names.unwrap_or_default()
-    }
-}
 
 impl ServerEntry {
     /// Returns notes for the user about this entry in the file of a client. `text` is that of the file with the entry. Each note is a sentence,

@@ -80,7 +80,7 @@ const OF_THE_PROTOCOL: [&str; 21] = [
 
 /// Secrets that a recording must not contain.
 ///
-/// These are the given texts, and:
+/// The given texts are secret, and so are:
 /// - all texts and numbers within members with names such as `password`, `apiKeys` and `accessToken`, also in JSON objects within a text
 /// - the member `value` beside a `name` or `key` such as `Authorization`
 /// - tokens after `Bearer`, JSON web tokens, values in texts such as `access_token=…`, and users and passwords in URLs

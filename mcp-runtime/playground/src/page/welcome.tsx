@@ -82,7 +82,7 @@ export function Welcome({ connection, missing, count, onConnect, onLogin, onToke
                     <kbd>Esc</kbd> closes suggestions, or cancels a running call
                 </li>
             </ul>
-            <p class="quiet">The address of this page contains the item and the values of its form, so a link to it shares a call.</p>
+            <p class="quiet">The address of this page contains the item and the values of its form, apart from passwords, so a link to it shares a call.</p>
         </div>
     );
 }
