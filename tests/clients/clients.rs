@@ -20,7 +20,7 @@ macro_rules! clients {
         pub(crate) const NUMBER: usize = [$(stringify!($test)),*].len();
 
         $(
-            #[test]
+            #[support::test]
             #[ignore = "installs hundreds of megabytes of clients; see CONTRIBUTING.md"]
             fn $test() {
                 static CLIENT: Client = $client;

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use support::requirement::needs;
 
 mod client;
 mod clients;
@@ -20,12 +21,14 @@ use client::{Client, Transport};
 use matrix::{Bench, Cell};
 use table::Entry;
 
+fn main() -> std::process::ExitCode {
+    support::harness::run()
+}
+
 /// Fills the rows of a client in the table, and fails with a list of all wrong cells.
 #[track_caller]
 fn check(client: &'static Client) {
-    if let Err(missing) = client.install() {
-        return missing.skip();
-    }
+    needs(client.install());
     let mut mistakes = Vec::new();
     for (order, transport) in Transport::ALL.into_iter().enumerate() {
         if !client.has(transport) {

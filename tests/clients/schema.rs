@@ -55,7 +55,7 @@ fn walk(root: &Value, schema: &Value, at: &str, depth: usize, found: &mut BTreeS
     }
 }
 
-#[test]
+#[support::test]
 fn paths_go_through_arrays_branches_and_references() {
     let schema = serde_json::json!({
         "properties": {
@@ -68,7 +68,7 @@ fn paths_go_through_arrays_branches_and_references() {
     assert_eq!(found, ["a", "a[].c", "m", "m.*.x"]);
 }
 
-#[test]
+#[support::test]
 fn a_description_names_a_field_by_a_whole_word() {
     let schema = serde_json::json!({
         "properties": {"a": {"description": "Pairs of `key` and `values`."}, "b": {}},
@@ -84,7 +84,7 @@ fn a_description_names_a_field_by_a_whole_word() {
     }
 }
 
-#[test]
+#[support::test]
 fn the_paths_of_a_recursive_schema_are_finite() {
     let schema = serde_json::json!({"properties": {"a": {"$ref": "#"}}});
     assert!(paths(&schema).contains("a.a"));

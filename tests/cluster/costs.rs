@@ -3,7 +3,9 @@
 use std::{fs, net::SocketAddr, time::Duration};
 
 use serde_json::json;
-use support::{cluster::ServerCluster, http::connection::Connection, process::HttpServer};
+use support::{
+    cluster::ServerCluster, http::connection::Connection, process::HttpServer, requirement::needs,
+};
 use tokio::task::JoinSet;
 
 use crate::{
@@ -99,13 +101,10 @@ fn least<const N: usize>(rows: &[[f64; N]]) -> [f64; N] {
     std::array::from_fn(|at| rows.iter().map(|row| row[at]).fold(f64::INFINITY, f64::min))
 }
 
-#[test]
+#[support::test]
 #[ignore = "a measurement: `cargo test --release -p mcp-tests --test cluster -- --ignored --nocapture costs`"]
 fn a_call_of_the_modern_era_costs_what_it_costs_without_a_store() {
-    let cluster = match ServerCluster::start(fixture()) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let cluster = needs(ServerCluster::start(fixture()));
     run_within(Duration::from_secs(600), async {
         let alone = HttpServer::start(fixture(), &[], []);
         let address = address_of(&alone);
@@ -148,7 +147,7 @@ fn a_call_of_the_modern_era_costs_what_it_costs_without_a_store() {
             let before = commands();
             let three = measured(&pids, &nodes.map(|node| (node, &sessions[0]))).await;
             let for_three = commands() - before;
-            eprintln!(
+            support::note!(
                 "µs: 2026-07-28 {without:.1} without a store, {with:.1} with; 2025-11-25 {alone_in_session:.1}, {one:.1} at one node, {own:.1} at three in turn with a session each, {three:.1} with one; {CONNECTIONS} at once {together:.1} and {spread:.1} at three, {own_together:.1} and {own_spread:.1}; without a store {alone_together:.1} and {apart:.1}"
             );
             times.push([

@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use support::{clock::eventually, cluster::ServerCluster};
+use support::{clock::eventually, cluster::ServerCluster, requirement::needs};
 
 use crate::{
     client::{Reply, Request, Session, Stream, message, modern, plain_call, run_within, text_of},
@@ -171,12 +171,9 @@ impl Begun {
     }
 }
 
-#[test]
+#[support::test]
 fn streams_calls_and_tasks_go_on_after_redis_was_stopped_and_has_its_data_again() {
-    let mut cluster = match ServerCluster::start_with(fixture(), DURABLE) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let mut cluster = needs(ServerCluster::start_with(fixture(), DURABLE));
     run_within(MOST, async {
         let begun = Begun::at(&cluster).await;
         cluster.redis.stop();
@@ -189,12 +186,9 @@ fn streams_calls_and_tasks_go_on_after_redis_was_stopped_and_has_its_data_again(
     });
 }
 
-#[test]
+#[support::test]
 fn streams_and_calls_are_gone_after_redis_has_lost_its_data_and_tasks_go_on() {
-    let mut cluster = match ServerCluster::start(fixture()) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let mut cluster = needs(ServerCluster::start(fixture()));
     run_within(MOST, async {
         let begun = Begun::at(&cluster).await;
         cluster.redis.stop();

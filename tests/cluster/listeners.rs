@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use serde_json::json;
-use support::{clock::Stopwatch, cluster::ServerCluster, process::HttpServer};
+use support::{clock::Stopwatch, cluster::ServerCluster, process::HttpServer, requirement::needs};
 use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
     task::JoinSet,
@@ -103,13 +103,10 @@ async fn read(mut stream: Stream, watch: Stopwatch, heard: UnboundedSender<Durat
     }
 }
 
-#[test]
+#[support::test]
 #[ignore = "a measurement: `cargo test --release -p mcp-tests --test cluster -- --ignored --nocapture listeners`"]
 fn a_thousand_listeners_at_three_nodes_hear_an_update_soon() {
-    let cluster = match ServerCluster::start(fixture()) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let cluster = needs(ServerCluster::start(fixture()));
     run_within(Duration::from_secs(600), async {
         let alone = HttpServer::start(fixture(), &[], []);
         let address = alone.url.strip_prefix("http://").and_then(|url| url.strip_suffix("/mcp"));

@@ -23,7 +23,11 @@ mod restart;
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
 mod server;
 
+fn main() -> std::process::ExitCode {
+    support::harness::run()
+}
+
 /// Prints a figure for the section "Several nodes" of BENCHMARKS.md, which `mcp-runtime/benches/table` writes.
 fn report(what: &str, goal: &str, figure: &str) {
-    eprintln!("{what} | {goal} | {figure}");
+    support::note!("{what} | {goal} | {figure}");
 }

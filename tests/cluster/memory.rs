@@ -8,6 +8,7 @@ use serde_json::json;
 use support::{
     clock::{Stopwatch, eventually, pause},
     cluster::ServerCluster,
+    requirement::needs,
 };
 use tokio::task::JoinSet;
 
@@ -82,10 +83,7 @@ pub(crate) fn keys(cluster: &ServerCluster) -> Vec<String> {
 
 /// Opens sessions, calls each at another node, and ends them. Prints the memory for each session.
 fn check_sessions(count: usize) {
-    let cluster = match ServerCluster::start(fixture()) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let cluster = needs(ServerCluster::start(fixture()));
     run_within(Duration::from_secs(600), async {
         let address = cluster.address;
         let open = async |count: usize| -> Vec<Arc<Session>> {
@@ -142,19 +140,19 @@ fn check_sessions(count: usize) {
         end(sessions).await;
         eventually("an empty store", async || keys(&cluster).is_empty().then_some(())).await;
         let after = Memory::of(&cluster);
-        eprintln!(
+        support::note!(
             "after their end {} bytes more in Redis",
             after.redis.saturating_sub(before.redis)
         );
     });
 }
 
-#[test]
+#[support::test]
 fn sessions_need_little_memory_and_leave_nothing_in_redis() {
     check_sessions(1000);
 }
 
-#[test]
+#[support::test]
 #[ignore = "takes a minute: `cargo test -p mcp-tests --test cluster -- --ignored --nocapture`"]
 fn ten_thousand_sessions_need_little_memory_and_leave_nothing_in_redis() {
     check_sessions(10_000);
@@ -180,10 +178,7 @@ async fn visit(address: SocketAddr, number: usize) {
 
 /// Lets clients visit at a steady rate, and compares the memory at the end of the first fifth of the time with that at the end.
 fn check_soak(time: Duration) {
-    let cluster = match ServerCluster::start(fixture()) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let cluster = needs(ServerCluster::start(fixture()));
     run_within(time + Duration::from_secs(300), async {
         let begun = all_keys(&cluster);
         let watch = Stopwatch::start();
@@ -201,7 +196,7 @@ fn check_soak(time: Duration) {
             }
         }
         let (early, late) = (early.expect("a fifth of the time has passed"), Memory::of(&cluster));
-        eprintln!(
+        support::note!(
             "{visits} visits in {} s: {} KiB in all nodes after a fifth of the time and {} at its end, {} and {} in Redis",
             time.as_secs(),
             early.nodes >> 10,
@@ -234,7 +229,7 @@ fn check_soak(time: Duration) {
         let end = Memory::of(&cluster);
         let messages = cluster.redis.cli(&["XLEN", "http-fixture:{pnodes}:l:messages"]);
         let messages: usize = messages.trim().parse().expect("a number of messages");
-        eprintln!(
+        support::note!(
             "after the last stream: the {} keys of the beginning and {messages} messages of the nodes, {} KiB in all nodes and {} in Redis",
             begun.len(),
             end.nodes >> 10,
@@ -247,12 +242,12 @@ fn check_soak(time: Duration) {
 /// Number of visits in a second.
 const RATE: usize = 5;
 
-#[test]
+#[support::test]
 fn memory_and_keys_return_to_where_they_began_after_a_short_while() {
     check_soak(Duration::from_secs(20));
 }
 
-#[test]
+#[support::test]
 #[ignore = "takes ten minutes, or `SOAK_SECONDS`: `cargo test -p mcp-tests --test cluster -- --ignored --nocapture`"]
 fn memory_and_keys_return_to_where_they_began_after_ten_minutes() {
     let seconds = env::var("SOAK_SECONDS").map_or(600, |text| text.parse().expect("a number"));

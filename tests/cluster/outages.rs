@@ -6,6 +6,7 @@ use serde_json::json;
 use support::{
     clock::{Stopwatch, eventually},
     cluster::ServerCluster,
+    requirement::needs,
 };
 
 use crate::{
@@ -69,12 +70,9 @@ pub(crate) async fn check_back(cluster: &ServerCluster, session: &Session, expec
     assert_eq!(echo(&new, cluster.address).await.text(), "hello");
 }
 
-#[test]
+#[support::test]
 fn sessions_go_on_after_redis_was_stopped_and_has_its_data_again() {
-    let mut cluster = match ServerCluster::start_with(fixture(), DURABLE) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let mut cluster = needs(ServerCluster::start_with(fixture(), DURABLE));
     run_within(MOST, async {
         let session = Session::begin(cluster.address, REVISION).await;
         cluster.redis.stop();
@@ -84,12 +82,9 @@ fn sessions_go_on_after_redis_was_stopped_and_has_its_data_again() {
     });
 }
 
-#[test]
+#[support::test]
 fn clients_begin_new_sessions_after_redis_has_lost_its_data() {
-    let mut cluster = match ServerCluster::start(fixture()) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let mut cluster = needs(ServerCluster::start(fixture()));
     run_within(MOST, async {
         let session = Session::begin(cluster.address, REVISION).await;
         cluster.redis.stop();
@@ -99,12 +94,9 @@ fn clients_begin_new_sessions_after_redis_has_lost_its_data() {
     });
 }
 
-#[test]
+#[support::test]
 fn sessions_go_on_after_redis_was_paused() {
-    let cluster = match ServerCluster::start(fixture()) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let cluster = needs(ServerCluster::start(fixture()));
     run_within(MOST, async {
         let session = Session::begin(cluster.address, REVISION).await;
         cluster.redis.pause();
@@ -114,13 +106,10 @@ fn sessions_go_on_after_redis_was_paused() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_slow_redis_makes_requests_slow_and_fails_none() {
     let delay = Duration::from_millis(50);
-    let cluster = match ServerCluster::start_slow(fixture(), delay) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let cluster = needs(ServerCluster::start_slow(fixture(), delay));
     run_within(MOST, async {
         let session = Session::begin(cluster.address, REVISION).await;
         let watch = Stopwatch::start();

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use support::{
     clock::eventually,
     cluster::{NODES, ServerCluster},
+    requirement::needs,
 };
 
 use crate::{
@@ -78,12 +79,9 @@ async fn visit(address: SocketAddr, nodes: [SocketAddr; NODES], client: usize) -
     processes.remove(0)
 }
 
-#[test]
+#[support::test]
 fn messages_at_any_node_are_answered_on_the_stream_and_leave_nothing_in_redis() {
-    let cluster = match ServerCluster::start(fixture()) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let cluster = needs(ServerCluster::start(fixture()));
     run_within(MOST, async {
         let (nodes, address) = ([0, 1, 2].map(|node| cluster.node(node)), cluster.address);
         let pids = cluster.pids();
@@ -97,12 +95,9 @@ fn messages_at_any_node_are_answered_on_the_stream_and_leave_nothing_in_redis() 
     });
 }
 
-#[test]
+#[support::test]
 fn a_cancellation_at_another_node_ends_the_call() {
-    let cluster = match ServerCluster::start(fixture()) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let cluster = needs(ServerCluster::start(fixture()));
     run_within(MOST, async {
         let nodes = [0, 1, 2].map(|node| cluster.node(node));
         let mut pair = Pair::begin_at([nodes[0], nodes[1]]).await;
@@ -129,12 +124,9 @@ async fn spinning(pair: &mut Pair, node: SocketAddr, expected: &str) {
     .await;
 }
 
-#[test]
+#[support::test]
 fn clients_begin_again_when_the_node_of_their_stream_is_gone() {
-    let mut cluster = match ServerCluster::start(fixture()) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let mut cluster = needs(ServerCluster::start(fixture()));
     run_within(MOST, async {
         let nodes = [0, 1, 2].map(|node| cluster.node(node));
         let mut pairs = Vec::new();
@@ -194,12 +186,9 @@ async fn check_accepted(pair: &mut Pair, node: SocketAddr, id: usize) {
 }
 
 /// A restarted Redis may have lost its last writes, and with them messages of clients. So the stream of a client that posts to other nodes ends.
-#[test]
+#[support::test]
 fn clients_go_on_or_begin_again_after_redis_was_stopped_and_has_its_data_again() {
-    let mut cluster = match ServerCluster::start_with(fixture(), &["--appendonly", "yes"]) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let mut cluster = needs(ServerCluster::start_with(fixture(), &["--appendonly", "yes"]));
     run_within(MOST, async {
         let nodes = [0, 1, 2].map(|node| cluster.node(node));
         let mut pair = Pair::begin_at([nodes[0], nodes[1]]).await;
@@ -218,12 +207,9 @@ fn clients_go_on_or_begin_again_after_redis_was_stopped_and_has_its_data_again()
     });
 }
 
-#[test]
+#[support::test]
 fn clients_begin_again_after_redis_has_lost_their_messages() {
-    let mut cluster = match ServerCluster::start(fixture()) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let mut cluster = needs(ServerCluster::start(fixture()));
     run_within(MOST, async {
         let nodes = [0, 1, 2].map(|node| cluster.node(node));
         let mut passing = Pair::begin_at([nodes[0], nodes[1]]).await;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use support::{
     clock::eventually,
     cluster::{NODES, ServerCluster},
+    requirement::needs,
 };
 use tokio::task::JoinSet;
 
@@ -43,12 +44,9 @@ impl Answers {
     }
 }
 
-#[test]
+#[support::test]
 fn clients_notice_nothing_when_the_nodes_are_restarted_in_turn() {
-    let mut cluster = match ServerCluster::start(fixture()) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let mut cluster = needs(ServerCluster::start(fixture()));
     run_within(Duration::from_secs(300), async {
         let address = cluster.address;
         let (is_over, answered) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
@@ -126,7 +124,7 @@ fn clients_notice_nothing_when_the_nodes_are_restarted_in_turn() {
         let answers = calling.join_all().await;
         let good: usize = answers.iter().map(|answers| answers.good).sum();
         let bad: Vec<_> = answers.into_iter().flat_map(|answers| answers.bad).collect();
-        eprintln!("{good} calls were answered, and {} failed: {bad:?}", bad.len());
+        support::note!("{good} calls were answered, and {} failed: {bad:?}", bad.len());
         assert!(good >= 100 * NODES, "{good}");
         assert!(bad.is_empty(), "{bad:?}");
 
@@ -139,7 +137,7 @@ fn clients_notice_nothing_when_the_nodes_are_restarted_in_turn() {
             assert_ne!(update, Value::Null);
             reopened += streams - 1;
         }
-        eprintln!("{LISTENERS} clients have opened their streams {reopened} more times");
+        support::note!("{LISTENERS} clients have opened their streams {reopened} more times");
         assert!(reopened >= LISTENERS, "{reopened}");
     });
 }

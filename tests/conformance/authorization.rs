@@ -7,6 +7,7 @@ use support::{
     browser::{log_in, send},
     examples::example,
     process::HttpServer,
+    requirement::needs,
 };
 
 use crate::{suite::Suite, verdict};
@@ -32,12 +33,9 @@ fn register(issuer: &str, port: u16) -> String {
     id.unwrap_or_else(|| panic!("the client is not registered: {registered}")).to_owned()
 }
 
-#[test]
+#[support::test]
 fn notes_conforms_as_an_authorization_server_in_every_revision() {
-    let suite = match Suite::installed() {
-        Ok(suite) => suite,
-        Err(missing) => return missing.skip(),
-    };
+    let suite = needs(Suite::installed());
     let password = [("NOTES_ADA", PathBuf::from(PASSWORD))];
     let server = HttpServer::start(example("notes"), &[], &password);
     let issuer = server.url.strip_suffix("/mcp").expect("the usual path");

@@ -12,33 +12,29 @@ mod verdict;
 
 #[cfg(unix)]
 use support::cluster::ServerCluster;
-use support::{examples::example, process::HttpServer};
+use support::{examples::example, process::HttpServer, requirement::needs};
 
 use crate::{lists::REVISIONS, suite::Suite};
 
+fn main() -> std::process::ExitCode {
+    support::harness::run()
+}
+
 /// Tests one server process, first in the legacy era and then in the modern era.
-#[test]
+#[support::test]
 fn everything_conforms_to_both_eras() {
-    let suite = match Suite::installed() {
-        Ok(suite) => suite,
-        Err(missing) => return missing.skip(),
-    };
+    let suite = needs(Suite::installed());
     let server = HttpServer::start(example("everything"), &[], []);
     check(&suite, &server.url);
 }
 
 /// Tests three server processes that share a Redis, with a load balancer that sends each request to the next one.
 #[cfg(unix)]
-#[test]
+#[support::test]
 fn several_nodes_behind_nginx_conform_to_both_eras() {
-    let suite = match Suite::installed() {
-        Ok(suite) => suite,
-        Err(missing) => return missing.skip(),
-    };
-    match ServerCluster::start(example("everything")) {
-        Ok(cluster) => check(&suite, &cluster.url()),
-        Err(missing) => missing.skip(),
-    }
+    let suite = needs(Suite::installed());
+    let cluster = needs(ServerCluster::start(example("everything")));
+    check(&suite, &cluster.url());
 }
 
 fn check(suite: &Suite, url: &str) {

@@ -156,7 +156,7 @@ fn scenario(folder: &Path, prefix: &str) -> Option<String> {
     Some(name.get(..name.len().checked_sub("-2026-07-28T12-00-00-000Z".len())?)?.to_owned())
 }
 
-#[test]
+#[support::test]
 fn the_output_of_the_conformance_suite_is_parsed() {
     let folder = Path::new("x/server-tools-list-2026-07-28T12-00-00-000Z");
     assert_eq!(scenario(folder, "server-").as_deref(), Some("tools-list"));

@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(problems(&scenarios, NOT_YET), expected);
     }
 
-    #[test]
+    #[support::test]
     fn expected_outcomes_are_not_reported() {
         check(
             &[
@@ -88,7 +88,7 @@ mod tests {
         );
     }
 
-    #[test]
+    #[support::test]
     fn a_failure_and_a_warning_are_reported() {
         check(
             &[
@@ -100,7 +100,7 @@ mod tests {
         );
     }
 
-    #[test]
+    #[support::test]
     fn a_scenario_without_a_successful_check_did_not_pass() {
         check(
             &[("now", &["INFO"]), ("later", &[]), ("never", &["FAILURE"])],
@@ -108,7 +108,7 @@ mod tests {
         );
     }
 
-    #[test]
+    #[support::test]
     fn an_outdated_entry_of_the_list_is_reported() {
         check(
             &[("later", &["SUCCESS"])],

@@ -91,7 +91,7 @@ impl Drop for Lock {
 }
 
 /// Contains the assertion for one server, as in an author's test. Other tests run this test in a child process.
-#[test]
+#[support::test]
 #[ignore = "run by the tests below, in a process with an environment of its own"]
 fn child() {
     let (Ok(group), Ok(file)) = (env::var("CONTRACT_GROUP"), env::var("CONTRACT_FILE")) else {
@@ -122,7 +122,7 @@ fn check((holds, said): (bool, String), expected: bool, parts: &[&str]) {
     }
 }
 
-#[test]
+#[support::test]
 fn a_lock_can_be_created_matched_and_broken() {
     let lock = Lock::new("kept");
     check(
@@ -154,7 +154,7 @@ fn a_lock_can_be_created_matched_and_broken() {
 }
 
 /// The two tools share a type, so the change is reported once, with the line of each tool.
-#[test]
+#[support::test]
 fn a_field_removed_from_a_shared_type_is_reported_once() {
     let lock = Lock::new("shared");
     check(assert("address then", &lock, "update"), true, &[]);
@@ -169,7 +169,7 @@ fn a_field_removed_from_a_shared_type_is_reported_once() {
     check(assert("address now", &lock, ""), false, &said);
 }
 
-#[test]
+#[support::test]
 fn an_unreadable_lock_is_reported_with_the_reason() {
     let lock = Lock::new("broken");
     for (content, why) in [
@@ -187,7 +187,7 @@ fn an_unreadable_lock_is_reported_with_the_reason() {
 }
 
 /// Uses the error about a missing lock file to check which server and which lock file each form of the macro uses.
-#[test]
+#[support::test]
 fn assert_contract_uses_defaults_for_omitted_arguments() {
     fn said(assertion: impl FnOnce() + std::panic::UnwindSafe) -> String {
         let panicked = catch_unwind(assertion).expect_err("there is no such lock");

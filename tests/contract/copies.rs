@@ -50,7 +50,7 @@ fn check(
     }
 }
 
-#[test]
+#[support::test]
 fn removing_an_argument_is_a_breaking_change() {
     check(
         copy!("removed"),
@@ -62,7 +62,7 @@ fn removing_an_argument_is_a_breaking_change() {
     );
 }
 
-#[test]
+#[support::test]
 fn adding_a_required_argument_is_a_breaking_change() {
     check(
         copy!("required"),
@@ -75,7 +75,7 @@ fn adding_a_required_argument_is_a_breaking_change() {
     );
 }
 
-#[test]
+#[support::test]
 fn widening_a_type_is_an_additive_change() {
     check(
         copy!("widened"),
@@ -89,7 +89,7 @@ fn widening_a_type_is_an_additive_change() {
     );
 }
 
-#[test]
+#[support::test]
 fn narrowing_a_type_is_a_breaking_change() {
     check(
         copy!("narrowed"),

@@ -52,7 +52,7 @@ fn objects<'a>(line: &'a str, member: &str) -> Vec<&'a str> {
         .collect()
 }
 
-#[test]
+#[support::test]
 fn every_published_schema_is_in_the_program() {
     let mut count = 0;
     for name in EXAMPLES {
@@ -69,7 +69,7 @@ fn every_published_schema_is_in_the_program() {
     assert_eq!(count, 1 + 4 + 7, "the schemas of all tools");
 }
 
-#[test]
+#[support::test]
 fn no_example_generates_a_schema_at_run_time() {
     for name in EXAMPLES {
         let published = run(name, &["schema"]);

@@ -39,7 +39,7 @@ pub(crate) fn text(bytes: &[u8]) -> &str {
 }
 
 /// Compares all bytes, not only breaking changes, so that each lock describes exactly the items that its example publishes.
-#[test]
+#[support::test]
 fn every_example_publishes_what_its_lock_says() {
     let mut differ = String::new();
     for name in EXAMPLES {
@@ -56,7 +56,7 @@ fn every_example_publishes_what_its_lock_says() {
     assert!(differ.is_empty(), "{differ}\n`{REGENERATE}` writes the locks again");
 }
 
-#[test]
+#[support::test]
 fn every_lock_belongs_to_an_example() {
     let folder = lock("any");
     let files = fs::read_dir(folder.parent().expect("a folder")).expect("the folder is there");
@@ -70,7 +70,7 @@ fn every_lock_belongs_to_an_example() {
 
 /// Locks change only when the published items change. A version would change with every release, and a line number with every line inserted
 /// above an item.
-#[test]
+#[support::test]
 fn locks_contain_no_versions_and_no_line_numbers() {
     for name in EXAMPLES {
         let text = fs::read_to_string(lock(name)).expect("the lock is there");

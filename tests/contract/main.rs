@@ -7,3 +7,7 @@ mod asserted;
 mod copies;
 mod literals;
 mod locks;
+
+fn main() -> std::process::ExitCode {
+    support::harness::run()
+}

@@ -11,6 +11,7 @@ use support::{
         events::Item,
     },
     process::HttpServer,
+    requirement::{Missing, needs},
     server::PASSWORDS,
 };
 use tokio::task::spawn_blocking;
@@ -32,16 +33,11 @@ async fn started(
     server: &str,
     settings: &[(&str, &str)],
     changes: Changes<'_>,
-) -> Option<(Server, Front)> {
+) -> (Server, Front) {
     let binary = if server == "fixture" { fixture() } else { example(server) };
     let server = Server::start_with(binary, &words(&of_header(program)), settings);
-    match Front::start(program, server.address(), changes).await {
-        Ok(front) => Some((server, front)),
-        Err(missing) => {
-            missing.skip();
-            None
-        }
-    }
+    let front = needs(Front::start(program, server.address(), changes).await);
+    (server, front)
 }
 
 /// Runs a test behind nginx, and then behind Caddy.
@@ -90,12 +86,10 @@ async fn next_message(stream: &mut Stream) -> Value {
     message.unwrap_or_else(|| panic!("the stream has ended: {stream:?}"))
 }
 
-#[test]
+#[support::test]
 fn calls_are_answered_in_both_eras() {
     behind_both(async |program| {
-        let Some((_server, front)) = started(program, "quickstart", &[], &[]).await else {
-            return;
-        };
+        let (_server, front) = started(program, "quickstart", &[], &[]).await;
         let address = front.secured().await;
         let sum = json!({ "a": 20, "b": 22 });
         let modern = plain_call(1, "add", sum.clone()).host(HOST).ask(address).await;
@@ -116,12 +110,10 @@ fn calls_are_answered_in_both_eras() {
 }
 
 /// A call that reports its progress and waits. The client gets the report before it lets the call end.
-#[test]
+#[support::test]
 fn events_reach_the_client_while_the_call_waits() {
     behind_both(async |program| {
-        let Some((_server, front)) = started(program, "fixture", &[], &[]).await else {
-            return;
-        };
+        let (_server, front) = started(program, "fixture", &[], &[]).await;
         let address = front.secured().await;
         let session = Session::of(&initialize("2025-11-25").host(HOST).ask(address).await);
         let hold = |key: &str| json!({ "key": key });
@@ -140,11 +132,10 @@ fn events_reach_the_client_while_the_call_waits() {
 }
 
 /// Without the buffers of its file, Caddy cuts about one in a hundred of these streams.
-#[test]
+#[support::test]
 fn no_stream_breaks_off() {
     behind_both(async |program| {
-        let started = started(program, "fixture", &[], &[]).await;
-        let Some((_server, front)) = started else { return };
+        let (_server, front) = started(program, "fixture", &[], &[]).await;
         let address = front.secured().await;
         for round in 0..300 {
             let late = call(1, "late", json!({ "bytes": 1, "ms": 2 })).host(HOST);
@@ -155,11 +146,10 @@ fn no_stream_breaks_off() {
 }
 
 /// Under protocol revision 2026-07-28, a client cancels its call when it closes the connection.
-#[test]
+#[support::test]
 fn a_call_ends_when_its_client_leaves() {
     behind_both(async |program| {
-        let started = started(program, "fixture", &[], &[]).await;
-        let Some((server, front)) = started else { return };
+        let (server, front) = started(program, "fixture", &[], &[]).await;
         let address = front.secured().await;
         for accept in ["application/json, text/event-stream", "application/json"] {
             let key = json!({ "key": accept });
@@ -175,12 +165,10 @@ fn a_call_ends_when_its_client_leaves() {
 }
 
 /// The question of a tool reaches its user while the call waits for the answer, which comes with another request.
-#[test]
+#[support::test]
 fn a_tool_asks_its_user_in_a_session() {
     behind_both(async |program| {
-        let Some((_server, front)) = started(program, "everything", &[], &[]).await else {
-            return;
-        };
+        let (_server, front) = started(program, "everything", &[], &[]).await;
         let address = front.secured().await;
         let capabilities = json!({ "elicitation": {} });
         let begun = initialize_as("2025-11-25", capabilities).host(HOST).ask(address).await;
@@ -219,13 +207,11 @@ async fn listen(front: &Front) -> Stream {
     stream
 }
 
-#[test]
+#[support::test]
 fn comments_keep_a_silent_stream_open_beyond_the_timeout_of_nginx() {
     behind_both(async |program| {
         let changes = if program == Program::Nginx { &[ONE_SECOND][..] } else { &[] };
-        let Some((_server, front)) = started(program, "fixture", &[OFTEN], changes).await else {
-            return;
-        };
+        let (_server, front) = started(program, "fixture", &[OFTEN], changes).await;
         let mut stream = listen(&front).await;
         for _ in 0..COMMENTS {
             let next = stream.connection.next(SOON).await;
@@ -235,12 +221,11 @@ fn comments_keep_a_silent_stream_open_beyond_the_timeout_of_nginx() {
 }
 
 /// Without comments, nginx cuts the stream. A client that accepts only JSON gets no comments, so `proxy_read_timeout` limits its calls.
-#[test]
+#[support::test]
 fn nginx_cuts_a_response_that_is_silent_for_too_long() {
     run(async {
         let seldom = ("FIXTURE_LIMITS", "keep_alive=600000");
-        let started = started(Program::Nginx, "fixture", &[seldom], &[ONE_SECOND]).await;
-        let Some((_server, front)) = started else { return };
+        let (_server, front) = started(Program::Nginx, "fixture", &[seldom], &[ONE_SECOND]).await;
         let mut stream = listen(&front).await;
         assert!(!matches!(stream.connection.next(SOON).await, Ok(Next::Item(_) | Next::Silence)));
         let held = plain_call(1, "hold", json!({ "key": "a" })).host(HOST);
@@ -248,13 +233,11 @@ fn nginx_cuts_a_response_that_is_silent_for_too_long() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_body_passes_up_to_the_limit_of_the_server() {
     const LIMIT: usize = 16 * MIB;
     behind_both(async |program| {
-        let Some((_server, front)) = started(program, "quickstart", &[], &[]).await else {
-            return;
-        };
+        let (_server, front) = started(program, "quickstart", &[], &[]).await;
         let address = front.secured().await;
         let add = plain_call(1, "add", json!({ "a": 20, "b": 22 })).host(HOST);
         let largest = add.clone().padded(LIMIT).ask(address).await;
@@ -269,12 +252,10 @@ fn a_body_passes_up_to_the_limit_of_the_server() {
 }
 
 /// A tool that may be called once an hour by each address.
-#[test]
+#[support::test]
 fn limits_apply_to_the_address_of_the_client() {
     behind_both(async |program| {
-        let Some((_server, front)) = started(program, "fixture", &[], &[]).await else {
-            return;
-        };
+        let (_server, front) = started(program, "fixture", &[], &[]).await;
         let once = || plain_call(1, "once", json!({})).host(HOST);
         let [ada, bob] = [Ipv4Addr::new(127, 0, 0, 2), Ipv4Addr::new(127, 0, 0, 3)];
         let (ada, bob) = (front.secured_for(ada).await, front.secured_for(bob).await);
@@ -287,12 +268,10 @@ fn limits_apply_to_the_address_of_the_client() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_request_for_another_host_is_not_served() {
     behind_both(async |program| {
-        let Some((_server, front)) = started(program, "quickstart", &[], &[]).await else {
-            return;
-        };
+        let (_server, front) = started(program, "quickstart", &[], &[]).await;
         let address = front.secured().await;
         let list = || modern(1, "tools/list", json!({}));
         assert_eq!(list().host(HOST).ask(address).await.status(), 200, "{program:?}");
@@ -305,12 +284,10 @@ fn a_request_for_another_host_is_not_served() {
     });
 }
 
-#[test]
+#[support::test]
 fn only_the_endpoint_is_public() {
     behind_both(async |program| {
-        let Some((server, front)) = started(program, "quickstart", &[], &[]).await else {
-            return;
-        };
+        let (server, front) = started(program, "quickstart", &[], &[]).await;
         let address = front.secured().await;
         for path in ["/healthz", "/readyz", "/", "/sse", "/mcp/", "/mcp/more"] {
             let reply = Request::new("GET", path).host(HOST).ask(address).await;
@@ -324,7 +301,7 @@ fn only_the_endpoint_is_public() {
 }
 
 /// nginx.conf has the paths of an authorization server, and the Caddyfile names them in a comment.
-#[test]
+#[support::test]
 fn a_client_finds_the_authorization_server() {
     let public = format!("https://{HOST}");
     let settings =
@@ -339,9 +316,7 @@ fn a_client_finds_the_authorization_server() {
     let caddy = [(caddy.0, &*caddy.1)];
     behind_both(async |program| {
         let changes = if program == Program::Nginx { &[][..] } else { &caddy };
-        let Some((_server, front)) = started(program, "notes", &settings, changes).await else {
-            return;
-        };
+        let (_server, front) = started(program, "notes", &settings, changes).await;
         let address = front.secured().await;
         let get = |path: &str| Request::new("GET", path).host(HOST);
         let refused = initialize("2025-11-25").host(HOST).ask(address).await;
@@ -374,12 +349,10 @@ fn a_client_finds_the_authorization_server() {
 }
 
 /// curl connects without the help of the suite, verifies the certificate, and speaks HTTP/2.
-#[test]
+#[support::test]
 fn a_client_may_speak_http_2() {
     behind_both(async |program| {
-        let Some((_server, front)) = started(program, "quickstart", &[], &[]).await else {
-            return;
-        };
+        let (_server, front) = started(program, "quickstart", &[], &[]).await;
         let port = front.address.port();
         let url = format!("https://{HOST}:{port}/mcp");
         let body = json!({
@@ -397,25 +370,19 @@ fn a_client_may_speak_http_2() {
             .args(["--header", "MCP-Protocol-Version: 2026-07-28"])
             .args(["--header", "Mcp-Method: tools/list", "--data", &body.to_string()])
             .args(["--write-out", "\n%{http_code} %{http_version}", &url]);
-        let output = match curl.output() {
-            Ok(output) => output,
-            Err(error) => {
-                return support::requirement::Missing::new(format!("curl: {error}")).skip();
-            }
-        };
+        let output = curl.output().map_err(|error| Missing::new(format!("curl: {error}")));
+        let output = needs(output);
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(said.contains("\"tools\"") && said.ends_with("\n200 2"), "{program:?}: {output:?}");
     });
 }
 
 /// Running calls are answered through the proxy while the server stops.
-#[test]
+#[support::test]
 fn a_server_that_stops_finishes_its_calls() {
     behind_both(async |program| {
         let grace = ("FIXTURE_LIMITS", "grace=600000");
-        let Some((server, front)) = started(program, "fixture", &[grace], &[]).await else {
-            return;
-        };
+        let (server, front) = started(program, "fixture", &[grace], &[]).await;
         let (address, folder) = (front.secured().await, Folder::new());
         let until = json!({ "path": folder.path("go"), "text": "in time" });
         let mut calling = plain_call(1, "wait_for_file", until).host(HOST).send(address).await;
@@ -445,12 +412,10 @@ fn a_server_that_stops_finishes_its_calls() {
 }
 
 /// While the server restarts, nginx answers with 502. Caddy lets requests wait.
-#[test]
+#[support::test]
 fn requests_are_served_again_after_a_restart() {
     behind_both(async |program| {
-        let Some((server, front)) = started(program, "quickstart", &[], &[]).await else {
-            return;
-        };
+        let (server, front) = started(program, "quickstart", &[], &[]).await;
         let (address, backend) = (front.secured().await, server.address());
         let add = plain_call(1, "add", json!({ "a": 20, "b": 22 })).host(HOST);
         assert_eq!(add.ask(address).await.text(), "42", "{program:?}");

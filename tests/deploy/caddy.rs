@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use support::requirement::{Missing, output_of};
+use support::requirement::{Missing, needs, output_of};
 
 use crate::{
     files::{Folder, committed, replace},
@@ -89,12 +89,9 @@ pub(crate) fn command(
 }
 
 /// Caddy warns about a file whose formatting is not its own.
-#[test]
+#[support::test]
 fn caddy_accepts_the_file_without_a_warning() {
-    let program = match installed("caddy", "version", "caddy") {
-        Ok(program) => program,
-        Err(missing) => return missing.skip(),
-    };
+    let program = needs(installed("caddy", "version", "caddy"));
     let folder = Folder::new();
     let file = folder.write(FILE, &for_version(&program));
     let mut adapt = Command::new(program);
@@ -112,7 +109,7 @@ fn caddy_accepts_the_file_without_a_warning() {
     assert!(!trusted.exists(), "only a start writes it");
 }
 
-#[test]
+#[support::test]
 fn versions_are_compared_as_numbers() {
     for (output, knows) in [
         ("2.6.2", Some(false)),

@@ -16,7 +16,7 @@ use support::{
     clock::{LIMIT, eventually},
     examples::example,
     process::Running,
-    requirement::{Missing, output_of},
+    requirement::{Missing, needs, output_of},
 };
 
 use crate::{
@@ -98,12 +98,9 @@ fn is_running(process: u32) -> bool {
     Path::new(&format!("/proc/{process}")).exists()
 }
 
-#[test]
+#[support::test]
 fn a_session_behind_nginx_is_served_by_all_nodes_of_the_script() {
-    let mut cluster = match Cluster::start() {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let mut cluster = needs(Cluster::start());
     let (address, nodes) = (cluster.address, cluster.nodes.clone());
     assert_eq!(nodes.len(), 3, "{nodes:?}");
     run(async {
@@ -145,12 +142,9 @@ fn a_session_behind_nginx_is_served_by_all_nodes_of_the_script() {
     assert!(nodes.iter().all(|node| !is_running(*node)), "a node is left over");
 }
 
-#[test]
+#[support::test]
 fn the_manifest_of_several_nodes_fits_the_schemas_and_agrees_with_itself() {
-    let manifest = match validated(&path("kubernetes.yaml")) {
-        Ok(manifest) => manifest,
-        Err(missing) => return missing.skip(),
-    };
+    let manifest = needs(validated(&path("kubernetes.yaml")));
     assert!(manifest.problems.is_empty(), "{:?}", manifest.problems);
     let find = |kind: &str, name: &str| {
         let found = manifest
@@ -177,16 +171,10 @@ fn the_manifest_of_several_nodes_fits_the_schemas_and_agrees_with_itself() {
     assert_eq!(disruptions["matchLabels"], nodes["selector"]["matchLabels"]);
 }
 
-#[test]
+#[support::test]
 fn nginx_accepts_the_settings_of_the_compose_file() {
-    let nginx = match installed("nginx", "-v", "nginx") {
-        Ok(program) => program,
-        Err(missing) => return missing.skip(),
-    };
-    let compose = match parsed(&path("compose.yaml")) {
-        Ok(mut compose) => compose.documents.remove(0),
-        Err(missing) => return missing.skip(),
-    };
+    let nginx = needs(installed("nginx", "-v", "nginx"));
+    let compose = needs(parsed(&path("compose.yaml"))).documents.remove(0);
     let services = &compose["services"];
     assert_eq!(services["node"]["deploy"]["replicas"], 3);
     assert_eq!(services["node"]["environment"]["MCP_REDIS_URL"], "redis://redis:6379");

@@ -86,7 +86,7 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         if thread::panicking() {
-            eprintln!("the files of the test are in {}", self.0.display());
+            support::note!("the files of the test are in {}", self.0.display());
         } else {
             let _ = fs::remove_dir_all(&self.0);
         }

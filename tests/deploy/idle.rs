@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use support::clock::eventually;
+use support::{clock::eventually, requirement::needs};
 
 use crate::{
     client::{Request, plain_call, run},
@@ -30,7 +30,7 @@ fn idle_time(program: Program) -> (String, u64) {
     (format!("{setting}{value}"), seconds)
 }
 
-#[test]
+#[support::test]
 fn the_files_set_less_than_the_server_waits() {
     for program in BOTH {
         let (setting, seconds) = idle_time(program);
@@ -48,16 +48,13 @@ fn server() -> Server {
     Server::start_with(fixture(), &["--allow-host", HOST], &[])
 }
 
-#[test]
+#[support::test]
 fn the_clients_of_a_proxy_share_its_connections_to_the_server() {
     for program in BOTH {
         run(async {
             let server = server();
             let relay = Relay::before(server.address()).await;
-            let front = match Front::start(program, relay.address, &[]).await {
-                Ok(front) => front,
-                Err(missing) => return missing.skip(),
-            };
+            let front = needs(Front::start(program, relay.address, &[]).await);
             let address = front.secured().await;
             for _ in 0..5 {
                 assert_eq!(echo().ask(address).await.text(), "x", "{program:?}");
@@ -68,7 +65,7 @@ fn the_clients_of_a_proxy_share_its_connections_to_the_server() {
 }
 
 /// With a shorter time in the file, the proxy closes the connection, and the next POST gets a new one.
-#[test]
+#[support::test]
 fn the_proxy_closes_idle_connections_as_its_file_says() {
     for program in BOTH {
         run(async {
@@ -78,10 +75,7 @@ fn the_proxy_closes_idle_connections_as_its_file_says() {
             let name = setting.split(' ').next().expect("a name");
             let shorter = format!("{name} 200ms");
             let changes = [(&*setting, &*shorter)];
-            let front = match Front::start(program, relay.address, &changes).await {
-                Ok(front) => front,
-                Err(missing) => return missing.skip(),
-            };
+            let front = needs(Front::start(program, relay.address, &changes).await);
             let address = front.secured().await;
             for round in 1..=2 {
                 assert_eq!(echo().ask(address).await.text(), "x", "{program:?}");
@@ -97,17 +91,14 @@ fn the_proxy_closes_idle_connections_as_its_file_says() {
 }
 
 /// If the server has closed an idle connection long before, the proxy knows that, and sends the next POST on a new one.
-#[test]
+#[support::test]
 fn a_connection_that_the_server_has_closed_is_not_used_again() {
     for program in BOTH {
         run(async {
             let soon = ("FIXTURE_LIMITS", "connection_idle=100");
             let server = Server::start_with(fixture(), &["--allow-host", HOST], &[soon]);
             let relay = Relay::before(server.address()).await;
-            let front = match Front::start(program, relay.address, &[]).await {
-                Ok(front) => front,
-                Err(missing) => return missing.skip(),
-            };
+            let front = needs(Front::start(program, relay.address, &[]).await);
             let address = front.secured().await;
             for round in 1..=3 {
                 assert_eq!(echo().ask(address).await.text(), "x", "{program:?}");

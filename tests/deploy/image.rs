@@ -5,7 +5,7 @@ use std::{path::Path, sync::OnceLock};
 use serde::Deserialize;
 use support::{
     node::Node,
-    requirement::{Missing, success_of},
+    requirement::{Missing, needs, success_of},
 };
 
 use crate::files::{Folder, committed, path, replace, root, tools};
@@ -59,24 +59,19 @@ impl Linted {
     }
 }
 
-#[test]
+#[support::test]
 fn the_linter_finds_nothing_wrong() {
     let folder = Folder::new();
     let planted = folder.write(FILE, &replace(&committed(FILE), "ENTRYPOINT ", "ENTRYPIONT ", 1));
-    match lint(&planted) {
-        Ok(linted) => assert_eq!(linted.problems.len(), 1, "a mistake is seen: {linted:?}"),
-        Err(missing) => return missing.skip(),
-    }
-    let linted = lint(&path(FILE)).expect("the linter is here");
+    let linted = needs(lint(&planted));
+    assert_eq!(linted.problems.len(), 1, "a mistake is seen: {linted:?}");
+    let linted = needs(lint(&path(FILE)));
     assert!(linted.problems.is_empty(), "{:?}", linted.problems);
 }
 
-#[test]
+#[support::test]
 fn the_stages_have_pinned_images_of_one_debian_release() {
-    let linted = match lint(&path(FILE)) {
-        Ok(linted) => linted,
-        Err(missing) => return missing.skip(),
-    };
+    let linted = needs(lint(&path(FILE)));
     let stages = linted.all("FROM");
     let [[build, _, name], [last]] = stages[..] else { panic!("{stages:?}") };
     assert_eq!(name, "build");
@@ -91,12 +86,9 @@ fn the_stages_have_pinned_images_of_one_debian_release() {
     assert_eq!(user, "nonroot");
 }
 
-#[test]
+#[support::test]
 fn the_image_starts_the_program_that_cargo_has_built() {
-    let linted = match lint(&path(FILE)) {
-        Ok(linted) => linted,
-        Err(missing) => return missing.skip(),
-    };
+    let linted = needs(lint(&path(FILE)));
     assert_eq!(linted.only("ARG").arguments, ["BIN=mine"]);
     let workdir = &linted.only("WORKDIR").arguments[0];
     let run = &linted.only("RUN").content;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use support::{
     clock::eventually,
     python::Python,
-    requirement::{Missing, success_of},
+    requirement::{Missing, needs, success_of},
 };
 
 use crate::{
@@ -87,25 +87,20 @@ impl Validated {
     }
 }
 
-#[test]
+#[support::test]
 fn the_manifest_fits_the_schemas_of_kubernetes() {
     let folder = Folder::new();
     let planted =
         folder.write(FILE, &replace(&committed(FILE), "  startupProbe:", "  startProbe:", 1));
-    match validated(&planted) {
-        Ok(planted) => assert_eq!(planted.problems.len(), VERSIONS.len(), "{planted:?}"),
-        Err(missing) => return missing.skip(),
-    }
-    let problems = validated(&path(FILE)).expect("the validator is here").problems;
+    let planted = needs(validated(&planted));
+    assert_eq!(planted.problems.len(), VERSIONS.len(), "{planted:?}");
+    let problems = needs(validated(&path(FILE))).problems;
     assert!(problems.is_empty(), "{problems:?}");
 }
 
-#[test]
+#[support::test]
 fn the_server_answers_the_probes_and_the_hosts_of_the_manifest() {
-    let manifest = match validated(&path(FILE)) {
-        Ok(manifest) => manifest,
-        Err(missing) => return missing.skip(),
-    };
+    let manifest = needs(validated(&path(FILE)));
     run(async {
         let server = Server::start_with(fixture(), &manifest.options().0, &[]);
         let probe = |name: &str| {
@@ -132,12 +127,9 @@ fn the_server_answers_the_probes_and_the_hosts_of_the_manifest() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_names_and_ports_of_the_manifest_agree() {
-    let manifest = match validated(&path(FILE)) {
-        Ok(manifest) => manifest,
-        Err(missing) => return missing.skip(),
-    };
+    let manifest = needs(validated(&path(FILE)));
     let deployment = &manifest.document("Deployment")["spec"];
     let service = &manifest.document("Service")["spec"];
     let labels = &deployment["template"]["metadata"]["labels"];
@@ -151,12 +143,9 @@ fn the_names_and_ports_of_the_manifest_agree() {
     assert_eq!(manifest.pod()["securityContext"]["runAsUser"], 65532);
 }
 
-#[test]
+#[support::test]
 fn kubernetes_waits_longer_than_the_server_needs_to_stop() {
-    let manifest = match validated(&path(FILE)) {
-        Ok(manifest) => manifest,
-        Err(missing) => return missing.skip(),
-    };
+    let manifest = needs(validated(&path(FILE)));
     let most = manifest.pod()["terminationGracePeriodSeconds"].as_u64().expect("seconds");
     let needed = manifest.drain() + default_time("grace");
     assert!(!manifest.drain().is_zero());

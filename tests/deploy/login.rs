@@ -1,7 +1,7 @@
 //! A login behind nginx and Caddy, whose public URL has a port other than 443.
 
 use serde_json::json;
-use support::{examples::example, server::PASSWORDS};
+use support::{examples::example, requirement::needs, server::PASSWORDS};
 
 use crate::{
     behind::behind_both,
@@ -15,7 +15,7 @@ use crate::{
 /// A port that a port forwarder or a container publishes. The proxies of the tests listen on other ports, which clients do not see.
 const PORT: u16 = 8443;
 
-#[test]
+#[support::test]
 fn a_user_logs_in_behind_a_proxy_on_a_port() {
     example("notes");
     let host = format!("{HOST}:{PORT}");
@@ -31,10 +31,7 @@ fn a_user_logs_in_behind_a_proxy_on_a_port() {
         // The issuer allows its own host and origin, so the server needs no `--allow-host`.
         let options = ["--trust-proxy", "127.0.0.1"];
         let server = Server::start_with(example("notes"), &options, &settings);
-        let front = match Front::start(program, server.address(), changes).await {
-            Ok(front) => front,
-            Err(missing) => return missing.skip(),
-        };
+        let front = needs(Front::start(program, server.address(), changes).await);
         let address = front.secured().await;
         let refused = initialize("2025-11-25").host(&host).ask(address).await;
         let challenge = refused.head.get("www-authenticate").unwrap_or_default();

@@ -33,3 +33,7 @@ mod relay;
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
 mod server;
 mod service;
+
+fn main() -> std::process::ExitCode {
+    support::harness::run()
+}

@@ -8,7 +8,7 @@ use std::{
 };
 
 use rcgen::{CertificateParams, KeyPair};
-use support::requirement::Missing;
+use support::requirement::{Missing, needs};
 
 use crate::{
     files::{Folder, HOST, committed, replace},
@@ -72,12 +72,9 @@ pub(crate) fn command(
 }
 
 /// The comment above the lines `listen` says how.
-#[test]
+#[support::test]
 fn the_file_can_be_tried_without_a_certificate() {
-    let program = match installed("nginx", "-v", "nginx") {
-        Ok(program) => program,
-        Err(missing) => return missing.skip(),
-    };
+    let program = needs(installed("nginx", "-v", "nginx"));
     let (folder, address) = (Folder::new(), free_address());
     let text = committed(FILE);
     let is_kept = |line: &&str| {
@@ -95,13 +92,10 @@ fn the_file_can_be_tried_without_a_certificate() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-#[test]
+#[support::test]
 fn nginx_accepts_the_file() {
     let (folder, address) = (Folder::new(), free_address());
-    let (mut command, _) = match command(&folder, address, address, &[]) {
-        Ok(command) => command,
-        Err(missing) => return missing.skip(),
-    };
+    let (mut command, _) = needs(command(&folder, address, address, &[]));
     let output = command.arg("-t").output().expect("nginx starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use serde_json::json;
-use support::requirement::{Missing, output_of};
+use support::requirement::{Missing, needs, output_of};
 
 use crate::{
     client::{plain_call, run},
@@ -41,35 +41,31 @@ fn analyze(arguments: &[&str], text: &str) -> Result<(String, String), Missing> 
     Ok((text(&output.stdout), text(&output.stderr)))
 }
 
-#[test]
+#[support::test]
 fn systemd_accepts_the_unit_without_a_warning() {
     let verify = |text: &str| analyze(&["verify"], text).map(|(_, stderr)| stderr);
     let planted = replace(&committed(FILE), "RestartSec=1", "RestartSec=soon", 1);
-    match verify(&planted) {
-        Ok(said) => assert!(said.contains(FILE), "a mistake is seen: {said}"),
-        Err(missing) => return missing.skip(),
-    }
+    let said = needs(verify(&planted));
+    assert!(said.contains(FILE), "a mistake is seen: {said}");
     // systemd may warn about other units of the machine.
-    let said = verify(&committed(FILE)).expect("systemd-analyze is here");
+    let said = needs(verify(&committed(FILE)));
     let warnings: Vec<_> = said.lines().filter(|line| line.contains(FILE)).collect();
     assert!(warnings.is_empty(), "{said}");
 }
 
-#[test]
+#[support::test]
 fn the_unit_keeps_its_sandbox() {
     let security = ["security", "--offline=true", "--no-pager"];
-    let said = match analyze(&security, &committed(FILE)) {
-        Ok((stdout, stderr)) => stdout + &stderr,
-        Err(missing) => return missing.skip(),
-    };
+    let (stdout, stderr) = needs(analyze(&security, &committed(FILE)));
+    let said = stdout + &stderr;
     let level = said.lines().find(|line| line.contains("Overall exposure level"));
     let points = level.and_then(|line| line.split(' ').find_map(|word| word.parse::<f64>().ok()));
     let points = points.unwrap_or_else(|| panic!("{said}"));
-    eprintln!("exposure: {points}");
+    support::note!("exposure: {points}");
     assert!(points <= EXPOSURE, "{said}");
 }
 
-#[test]
+#[support::test]
 fn the_server_takes_the_options_of_the_unit() {
     run(async {
         let options = options(&committed(FILE), START);
@@ -80,7 +76,7 @@ fn the_server_takes_the_options_of_the_unit() {
     });
 }
 
-#[test]
+#[support::test]
 fn systemd_waits_longer_than_the_server_needs_to_stop() {
     let seconds: u64 = setting("TimeoutStopSec").parse().expect("a number of seconds");
     assert!(seconds > default_time("grace").as_secs());
@@ -88,14 +84,14 @@ fn systemd_waits_longer_than_the_server_needs_to_stop() {
     assert!(!committed(FILE).contains("--drain"));
 }
 
-#[test]
+#[support::test]
 fn the_unit_allows_as_many_files_as_the_server_has_connections() {
     let files: usize = setting("LimitNOFILE").parse().expect("a number");
     assert!(files / 4 * 3 > default_number("connections"));
 }
 
 /// A restart does not correct a wrong command line.
-#[test]
+#[support::test]
 fn systemd_does_not_repeat_a_start_with_a_wrong_command_line() {
     let mut wrong = Command::new(fixture());
     let status = wrong.args(["--http", "--htpp"]).stderr(Stdio::null()).status();

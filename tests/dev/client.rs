@@ -50,7 +50,7 @@ impl Client {
         let said = stderr.clone();
         thread::spawn(move || {
             for line in errors.lines().map_while(Result::ok) {
-                eprintln!("{line}");
+                support::note!("{line}");
                 *said.lock().expect("no test panics here") += &format!("{line}\n");
             }
         });

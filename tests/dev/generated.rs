@@ -98,7 +98,7 @@ impl Generated {
     /// Runs a command of a shell in the folder of the crate, and returns its stdout.
     #[track_caller]
     pub(crate) fn run(&self, line: &str) -> String {
-        eprintln!("{}$ {line}", self.name);
+        support::note!("{}$ {line}", self.name);
         let output = self.command("sh").args(["-c", line]).output().expect("a shell");
         let stderr = String::from_utf8_lossy(&output.stderr);
         let stdout = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -148,7 +148,7 @@ fn run(test: impl Future<Output = ()>) {
     runtime.block_on(async { timeout(5 * PATIENCE, test).await.expect("the test hangs") });
 }
 
-#[test]
+#[support::test]
 fn a_session_over_http_outlasts_its_server() {
     run(async {
         let workshop = Workshop::new("http-session", "");
@@ -168,7 +168,7 @@ fn a_session_over_http_outlasts_its_server() {
         stream.notification("notifications/tools/list_changed").await;
         let double = call("double", json!({ "number": 21 }));
         let answer = served.request(&session, 2, "tools/call", double).await;
-        eprintln!(
+        support::note!(
             "HTTP: {:?} from saving to the answer, {built:?} for an incremental build",
             watch.elapsed()
         );
@@ -184,7 +184,7 @@ fn a_session_over_http_outlasts_its_server() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_listen_stream_over_http_outlasts_its_server() {
     run(async {
         let workshop = Workshop::new("http-listen", "");
@@ -211,7 +211,7 @@ fn a_listen_stream_over_http_outlasts_its_server() {
     });
 }
 
-#[test]
+#[support::test]
 fn over_http_the_errors_of_the_compiler_answer_calls_of_this_machine() {
     run(async {
         let workshop = Workshop::new("http-broken", &versioned("one"));
@@ -238,7 +238,7 @@ fn over_http_the_errors_of_the_compiler_answer_calls_of_this_machine() {
     });
 }
 
-#[test]
+#[support::test]
 fn over_http_a_running_call_ends_at_the_server_that_has_begun_it() {
     run(async {
         let workshop = Workshop::new("http-running", GREET);
@@ -279,7 +279,7 @@ fn over_http_a_running_call_ends_at_the_server_that_has_begun_it() {
     });
 }
 
-#[test]
+#[support::test]
 fn over_http_messages_keep_the_order_of_members_and_the_digits_of_numbers() {
     run(async {
         let workshop = Workshop::new("http-exact", EXACT);
@@ -313,7 +313,7 @@ fn texts(batch: &Value) -> Vec<String> {
     answers.iter().map(text).collect()
 }
 
-#[test]
+#[support::test]
 fn over_http_a_batch_ends_at_the_server_that_has_begun_it() {
     run(async {
         let workshop = Workshop::new("http-batch", &format!("{FOLDERS}{}", versioned("one")));
@@ -349,7 +349,7 @@ fn over_http_a_batch_ends_at_the_server_that_has_begun_it() {
     });
 }
 
-#[test]
+#[support::test]
 fn over_http_a_batch_is_answered_while_no_server_can() {
     run(async {
         let workshop = Workshop::new("http-batches", "");
@@ -371,7 +371,7 @@ fn over_http_a_batch_is_answered_while_no_server_can() {
     });
 }
 
-#[test]
+#[support::test]
 fn options_of_the_server_reach_it_and_the_playground_is_served() {
     run(async {
         let workshop = Workshop::new("http-options", "");
@@ -390,7 +390,7 @@ fn options_of_the_server_reach_it_and_the_playground_is_served() {
 }
 
 /// The file with the logins is in the folder of the process.
-#[test]
+#[support::test]
 fn logins_are_removed_when_the_process_is_asked_to_end() {
     let workshop = Workshop::new("http-end", "");
     for signal in [Signal::TERM, Signal::HUP] {
@@ -402,7 +402,7 @@ fn logins_are_removed_when_the_process_is_asked_to_end() {
     }
 }
 
-#[test]
+#[support::test]
 fn only_this_machine_reaches_the_command() {
     let workshop = Workshop::new("http-address", "");
     let output = workshop.dev(&["--http", "0.0.0.0:0"]).output().expect("cargo starts");
@@ -410,7 +410,7 @@ fn only_this_machine_reaches_the_command() {
     assert!(!output.status.success() && said.contains("it listens only on this machine"), "{said}");
 }
 
-#[test]
+#[support::test]
 fn over_http_a_server_that_cannot_start_beside_the_last_one_starts_alone() {
     run(async {
         let mut workshop = Workshop::new("http-port", "");

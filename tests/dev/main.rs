@@ -2,7 +2,6 @@
 //! and the whole way from a template to a bundle.
 
 #![forbid(unsafe_code)]
-#![cfg(unix)]
 
 mod client;
 mod generated;
@@ -13,3 +12,7 @@ mod stdio;
 mod template;
 mod walk;
 mod workshop;
+
+fn main() -> std::process::ExitCode {
+    support::harness::run()
+}

@@ -3,7 +3,7 @@
 use std::env;
 
 use serde_json::{Value, json};
-use support::requirement::Missing;
+use support::requirement::{Missing, needs};
 
 use crate::{
     client::Client,
@@ -45,7 +45,7 @@ fn check_python(
 
 const ERAS: [(&str, &str); 2] = [("auto", "2026-07-28"), ("legacy", "2025-11-25")];
 
-#[test]
+#[support::test]
 fn the_python_sdk_calls_a_tool_that_was_added_while_it_was_connected() {
     let workshop = Workshop::new("python", "");
     let manifest = workshop.path("Cargo.toml").display().to_string();
@@ -63,25 +63,21 @@ fn the_python_sdk_calls_a_tool_that_was_added_while_it_was_connected() {
     let mut server = vec![env!("CARGO").to_owned()];
     server.extend(words.map(str::to_owned));
     for (era, protocol) in ERAS {
-        if let Err(missing) = check_python(&workshop, era, protocol, &server) {
-            return missing.skip();
-        }
+        needs(check_python(&workshop, era, protocol, &server));
     }
 }
 
-#[test]
+#[support::test]
 fn over_http_the_python_sdk_calls_a_tool_that_was_added_while_it_was_connected() {
     for (era, protocol) in ERAS {
         let workshop = Workshop::new(&format!("python-http-{era}"), "");
         let served = Client::start(workshop.dev(&["--http", "127.0.0.1:0"]));
         let url = served.url();
-        if let Err(missing) = check_python(&workshop, era, protocol, &[url]) {
-            return missing.skip();
-        }
+        needs(check_python(&workshop, era, protocol, &[url]));
     }
 }
 
-#[test]
+#[support::test]
 fn the_open_page_of_the_playground_follows_the_sources() {
     let workshop = Workshop::new("playground", "");
     let served = Client::start(workshop.dev(&["--http", "127.0.0.1:0", "--playground"]));
@@ -93,7 +89,5 @@ fn the_open_page_of_the_playground_follows_the_sources() {
         "double": text(DOUBLE),
         "broken": text(BROKEN),
     });
-    if let Err(missing) = chromium("sources", &page, &files) {
-        missing.skip();
-    }
+    needs(chromium("sources", &page, &files));
 }

@@ -29,7 +29,7 @@ pub(crate) fn names(answer: &Value) -> Vec<&str> {
     tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
 }
 
-#[test]
+#[support::test]
 fn a_new_tool_reaches_a_session_that_stays_open() {
     let workshop = Workshop::new("session", "");
     for revision in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
@@ -52,7 +52,7 @@ fn a_new_tool_reaches_a_session_that_stays_open() {
 }
 
 /// Compares `dev` with `cargo build` after the same changes of two equal crates, in turn.
-#[test]
+#[support::test]
 #[ignore = "a measurement: `cargo test -p mcp-tests --test dev -- --ignored --nocapture saving`"]
 fn from_saving_to_the_answer_of_the_new_tool() {
     let (built, served) = (Workshop::new("built", ""), Workshop::new("served", ""));
@@ -67,12 +67,12 @@ fn from_saving_to_the_answer_of_the_new_tool() {
         client.notification("notifications/tools/list_changed");
         let doubled = call(&format!("double_{round}"), json!({ "number": 21 }));
         assert_eq!(text(&client.request(round, "tools/call", doubled)), "42");
-        eprintln!("dev | {} | {}", build.as_millis(), watch.elapsed().as_millis());
+        support::note!("dev | {} | {}", build.as_millis(), watch.elapsed().as_millis());
     }
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn messages_keep_the_order_of_members_and_the_digits_of_numbers() {
     let workshop = Workshop::new("exact", EXACT);
     let mut client = Client::start(workshop.dev(&[]));
@@ -94,7 +94,7 @@ fn messages_keep_the_order_of_members_and_the_digits_of_numbers() {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn a_listen_stream_hears_of_a_new_tool() {
     let workshop = Workshop::new("listen", "");
     let mut client = Client::start(workshop.dev(&[]));
@@ -125,7 +125,7 @@ fn a_listen_stream_hears_of_a_new_tool() {
     assert_eq!(unexpected, None);
 }
 
-#[test]
+#[support::test]
 fn the_errors_of_the_compiler_answer_calls_until_the_build_heals() {
     let workshop = Workshop::new("broken", "");
     let mut client = Client::start(workshop.dev(&[]));
@@ -158,7 +158,7 @@ fn the_errors_of_the_compiler_answer_calls_until_the_build_heals() {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn a_call_after_a_change_is_answered_by_the_new_server() {
     let workshop = Workshop::new("meanwhile", "");
     workshop.save_program(&versioned("one"));
@@ -177,7 +177,7 @@ fn a_call_after_a_change_is_answered_by_the_new_server() {
 }
 
 /// `cargo run` may build for minutes while the author goes on.
-#[test]
+#[support::test]
 fn a_change_before_the_sources_are_watched_is_built() {
     let workshop = Workshop::new("before", &versioned("one"));
     let program = workshop.read("src/main.rs").replace("\"one\"", "\"two\"");
@@ -188,7 +188,7 @@ fn a_change_before_the_sources_are_watched_is_built() {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn a_change_ends_a_build_that_hangs() {
     let workshop = Workshop::new("hangs", "");
     let mut client = Client::start(workshop.dev(&[]));
@@ -209,7 +209,7 @@ fn a_change_ends_a_build_that_hangs() {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn a_build_script_that_writes_sources_does_not_end_each_build() {
     generate("generates", "println!(\"cargo::rerun-if-changed=build.rs\");");
     // Cargo runs this script again after each change, so after its own changes too.
@@ -258,7 +258,7 @@ fn generate(name: &str, rule: &str) {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn no_change_during_many_builds_is_forgotten() {
     let workshop = Workshop::new("many", "");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -298,7 +298,7 @@ fn no_change_during_many_builds_is_forgotten() {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn a_running_call_ends_at_the_server_that_has_begun_it() {
     let workshop = Workshop::new("running", GREET);
     let mut client = Client::start(workshop.dev(&[]));
@@ -320,7 +320,7 @@ fn a_running_call_ends_at_the_server_that_has_begun_it() {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn a_subscription_is_known_to_the_next_server() {
     let workshop = Workshop::new("subscription", NOTE);
     let mut client = Client::start(workshop.dev(&[]));
@@ -337,7 +337,7 @@ fn a_subscription_is_known_to_the_next_server() {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn a_client_may_send_its_first_messages_at_once() {
     let workshop = Workshop::new("at-once", NOTE);
     let mut client = Client::start(workshop.dev(&[]));
@@ -360,7 +360,7 @@ fn a_client_may_send_its_first_messages_at_once() {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn a_handshake_that_the_server_refuses_leaves_the_session_as_it_is() {
     let workshop = Workshop::new("refuses", "");
     let mut client = Client::start(workshop.dev(&[]));
@@ -372,7 +372,7 @@ fn a_handshake_that_the_server_refuses_leaves_the_session_as_it_is() {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn a_server_that_cannot_start_is_reported_and_the_last_one_answers_on() {
     let workshop = Workshop::new("panics", "");
     let mut client = Client::start(workshop.dev(&[]));
@@ -392,7 +392,7 @@ fn a_server_that_cannot_start_is_reported_and_the_last_one_answers_on() {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn a_server_that_has_never_started_is_reported_to_each_request() {
     let workshop = Workshop::new("never", "");
     workshop.save_main("server!().setup(async || Err::<u8, _>(Error::msg(\"no database\"))).run()");
@@ -407,7 +407,7 @@ fn a_server_that_has_never_started_is_reported_to_each_request() {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn a_server_that_ends_in_a_call_starts_again_after_the_next_change() {
     let code = "/// Ends the process.\n#[tool]\nfn quit() { std::process::exit(3) }\n";
     let workshop = Workshop::new("quits", code);
@@ -422,7 +422,7 @@ fn a_server_that_ends_in_a_call_starts_again_after_the_next_change() {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn a_server_that_needs_a_port_starts_when_the_last_one_has_ended() {
     let mut workshop = Workshop::new("port", "");
     workshop.set_main(&main_with_port());
@@ -435,7 +435,7 @@ fn a_server_that_needs_a_port_starts_when_the_last_one_has_ended() {
     client.check_end();
 }
 
-#[test]
+#[support::test]
 fn folders_that_come_back_are_watched_again() {
     let workshop = Workshop::new("folders", "");
     let mut client = Client::start(workshop.dev(&[]));
@@ -472,7 +472,7 @@ fn with_unread_answers(name: &str) -> (Running, ChildStdin, ChildStdout) {
 }
 
 /// `dev` has to end even if it waits for a client that does not read its answers.
-#[test]
+#[support::test]
 fn a_client_that_reads_no_answer_does_not_keep_the_process_from_ending() {
     let (mut process, _stdin, _stdout) = with_unread_answers("unread");
     let pid = Pid::from_raw(process.pid().cast_signed()).expect("a pid");
@@ -480,7 +480,7 @@ fn a_client_that_reads_no_answer_does_not_keep_the_process_from_ending() {
     assert!(process.wait(PATIENCE).is_some(), "the process ends");
 }
 
-#[test]
+#[support::test]
 fn a_client_that_reads_gets_all_answers_after_the_process_was_asked_to_end() {
     let (mut process, _stdin, mut stdout) = with_unread_answers("read-late");
     let pid = Pid::from_raw(process.pid().cast_signed()).expect("a pid");
@@ -491,7 +491,7 @@ fn a_client_that_reads_gets_all_answers_after_the_process_was_asked_to_end() {
     assert!(process.wait(PATIENCE).is_some(), "the process ends");
 }
 
-#[test]
+#[support::test]
 fn a_client_that_leaves_without_reading_its_answers_does_not_keep_the_process_from_ending() {
     let (mut process, stdin, _stdout) = with_unread_answers("unread-left");
     drop(stdin);

@@ -3,7 +3,11 @@
 use std::{fs, path::PathBuf, process::Command};
 
 use serde_json::{Value, json};
-use support::{browser::send, process::HttpServer, requirement::Missing};
+use support::{
+    browser::send,
+    process::HttpServer,
+    requirement::{Missing, needs},
+};
 
 use crate::{client::Client, generated::Generated, programs::python, workshop::DOUBLE};
 
@@ -76,9 +80,9 @@ fn check_stdio() -> Result<(), Missing> {
     Ok(())
 }
 
-#[test]
+#[support::test]
 fn the_template_for_stdio_does_what_its_readme_shows() {
-    check_stdio().unwrap_or_else(Missing::skip);
+    needs(check_stdio());
 }
 
 fn check_login() -> Result<(), Missing> {
@@ -113,9 +117,9 @@ fn check_login() -> Result<(), Missing> {
     Ok(())
 }
 
-#[test]
+#[support::test]
 fn the_template_with_a_login_does_what_its_readme_shows_and_serves_users_with_a_token() {
-    check_login().unwrap_or_else(Missing::skip);
+    needs(check_login());
 }
 
 fn check_login_under_dev() -> Result<(), Missing> {
@@ -157,9 +161,9 @@ fn check_login_under_dev() -> Result<(), Missing> {
     Ok(())
 }
 
-#[test]
+#[support::test]
 fn under_dev_users_of_the_template_stay_logged_in_when_a_change_replaces_the_server() {
-    check_login_under_dev().unwrap_or_else(Missing::skip);
+    needs(check_login_under_dev());
 }
 
 /// Returns the dependencies of a generated crate on crates of this repository, as cargo reads them.
@@ -175,7 +179,7 @@ fn own_dependencies(generated: &Generated) -> Vec<Value> {
     own.cloned().collect()
 }
 
-#[test]
+#[support::test]
 fn a_template_uses_the_published_version_or_a_git_repository() {
     let check = || {
         for (template, count) in [("stdio", 2), ("login", 3)] {
@@ -197,10 +201,10 @@ fn a_template_uses_the_published_version_or_a_git_repository() {
         }
         Ok(())
     };
-    check().unwrap_or_else(Missing::skip);
+    needs(check());
 }
 
-#[test]
+#[support::test]
 fn the_templates_are_neither_members_of_the_workspace_nor_manifests_that_cargo_finds() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/template");
     let mut folders = vec![PathBuf::from(folder)];

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use serde_json::{Value, json};
-use support::requirement::Missing;
+use support::requirement::{Missing, needs};
 
 use crate::{
     client::Client,
@@ -78,7 +78,7 @@ fn walk() -> Result<(), Missing> {
     check_double(&generated, &[program])
 }
 
-#[test]
+#[support::test]
 fn a_new_folder_leads_from_the_template_to_installed_clients_and_a_valid_bundle() {
-    walk().unwrap_or_else(Missing::skip);
+    needs(walk());
 }

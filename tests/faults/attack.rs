@@ -71,7 +71,7 @@ impl Attacker {
 
 fn check_memory(what: &str, server: &Server, most: usize) {
     let peak = server.memory().peak;
-    eprintln!("{what}: at most {} MiB", peak >> 20);
+    support::note!("{what}: at most {} MiB", peak >> 20);
     assert!(peak < most, "{what}: {} MiB", peak >> 20);
 }
 
@@ -107,7 +107,7 @@ async fn check_beside_clients_that_do_not_read(scale: Scale) {
         slowest = slowest.max(served(address).await);
     }
     let connected = connected.load(Relaxed);
-    eprintln!("{connected} connections that are not read: an answer took at most {slowest:?}");
+    support::note!("{connected} connections that are not read: an answer took at most {slowest:?}");
     check_memory("connections that are not read", &server, scale.memory);
     attackers.shutdown().await;
 }
@@ -133,28 +133,28 @@ async fn check_beside_calls_that_hold_large_arguments(scale: Scale) {
         }
     }
     let size = scale.argument >> 20;
-    eprintln!("{begun} of 300 calls hold {size} MiB: an answer took at most {slowest:?}");
+    support::note!("{begun} of 300 calls hold {size} MiB: an answer took at most {slowest:?}");
     check_memory("calls that hold large arguments", &server, scale.memory);
     assert!((1..100).contains(&begun), "{begun}");
 }
 
-#[test]
+#[support::test]
 fn a_client_is_served_beside_clients_that_do_not_read() {
     run_within(SMALL.time, check_beside_clients_that_do_not_read(SMALL));
 }
 
-#[test]
+#[support::test]
 #[ignore = "takes a minute of an idle machine"]
 fn a_client_is_served_with_default_limits_beside_clients_that_do_not_read() {
     run_within(FULL.time, check_beside_clients_that_do_not_read(FULL));
 }
 
-#[test]
+#[support::test]
 fn a_client_is_served_beside_calls_that_hold_large_arguments() {
     run_within(SMALL.time, check_beside_calls_that_hold_large_arguments(SMALL));
 }
 
-#[test]
+#[support::test]
 #[ignore = "takes a minute of an idle machine"]
 fn a_client_is_served_with_default_limits_beside_calls_that_hold_large_arguments() {
     run_within(FULL.time, check_beside_calls_that_hold_large_arguments(FULL));

@@ -105,7 +105,7 @@ pub(crate) fn check_refused(reply: &Reply, status: u16, error: &str, says: &str,
     assert!(challenge.contains(error), "{name}: {challenge}");
 }
 
-#[test]
+#[support::test]
 fn a_request_is_verified_before_anything_else() {
     run(async {
         let served = Served::start(server().auth(StaticTokens::new().token("a", "ada"))).await;
@@ -168,7 +168,7 @@ async fn check_metadata(address: SocketAddr, resource: &str, paths: &[&str], iss
     }
 }
 
-#[test]
+#[support::test]
 fn clients_are_told_where_to_get_a_token() {
     run(async {
         let ed = Key::ed25519("d", 1);
@@ -232,7 +232,7 @@ fn clients_are_told_where_to_get_a_token() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_session_is_usable_only_by_the_caller_that_began_it() {
     run(async {
         let tokens = StaticTokens::new().token("a", "ada").token("a2", "ada").token("g", "grace");
@@ -261,7 +261,7 @@ fn a_session_is_usable_only_by_the_caller_that_began_it() {
     });
 }
 
-#[test]
+#[support::test]
 fn callers_may_be_anonymous_if_the_server_allows_it() {
     run(async {
         let tokens = StaticTokens::new().token("a", "ada");
@@ -279,7 +279,7 @@ fn callers_may_be_anonymous_if_the_server_allows_it() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_token_is_kept_only_where_the_author_asks_for_it() {
     run(async {
         let ada = || Authorization::new("ada").claims_json("{\"email\":\"a@b\"}");
@@ -311,7 +311,7 @@ impl TokenVerifier for Slow {
     }
 }
 
-#[test]
+#[support::test]
 fn a_custom_verifier_may_be_slow_and_may_fail() {
     run(async {
         let served = Served::start(server().auth(Slow)).await;
@@ -329,7 +329,7 @@ fn a_custom_verifier_may_be_slow_and_may_fail() {
     });
 }
 
-#[test]
+#[support::test]
 fn tokens_for_development_stay_on_this_machine() {
     run(async {
         let build = || server().auth(StaticTokens::new().token("a", "ada"));
@@ -340,7 +340,7 @@ fn tokens_for_development_stay_on_this_machine() {
     });
 }
 
-#[test]
+#[support::test]
 fn an_invalid_auth_setting_is_reported_when_the_server_is_built() {
     for (resource, says) in [
         (ProtectedResource::new(Jwt::new("http://login.example", AUDIENCE)), "not https"),
@@ -366,7 +366,7 @@ fn an_invalid_auth_setting_is_reported_when_the_server_is_built() {
     assert!(twice.contains("already set"), "{twice}");
 }
 
-#[test]
+#[support::test]
 fn no_token_gets_into_a_log() {
     let logged = Logged::start();
     run(async {

@@ -64,7 +64,7 @@ async fn get(address: SocketAddr, host: &str, path: &str) -> Reply {
     Request::new("GET", path).host(host).ask(address).await
 }
 
-#[test]
+#[support::test]
 fn a_client_gets_from_the_url_alone_to_an_authorized_call() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
@@ -116,7 +116,7 @@ fn a_client_gets_from_the_url_alone_to_an_authorized_call() {
 
 /// Clients of HTTP+SSE compare the resource in the metadata with the URL that they connect to, and reject a document for another path. The
 /// server therefore also has a document for `/sse`.
-#[test]
+#[support::test]
 fn the_url_of_the_pair_leads_to_a_token_too() {
     const DOCUMENT: &str = "/.well-known/oauth-protected-resource/sse";
     run(async {
@@ -169,7 +169,7 @@ fn the_url_of_the_pair_leads_to_a_token_too() {
     });
 }
 
-#[test]
+#[support::test]
 fn legacy_sse_of_a_mounted_server_uses_the_host_of_its_issuer() {
     const HOST: &str = "api.example.com";
     run(async {
@@ -186,7 +186,7 @@ fn legacy_sse_of_a_mounted_server_uses_the_host_of_its_issuer() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_pair_that_is_not_served_or_has_another_name_is_no_resource() {
     const DOCUMENT: &str = "/.well-known/oauth-protected-resource/sse";
     run(async {
@@ -204,7 +204,7 @@ fn a_pair_that_is_not_served_or_has_another_name_is_no_resource() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_browser_is_redirected_only_to_a_registered_uri() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
@@ -250,7 +250,7 @@ fn a_browser_is_redirected_only_to_a_registered_uri() {
     });
 }
 
-#[test]
+#[support::test]
 fn an_invalid_authorization_request_is_reported_to_the_client() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
@@ -295,7 +295,7 @@ fn an_invalid_authorization_request_is_reported_to_the_client() {
     });
 }
 
-#[test]
+#[support::test]
 fn subresource_requests_do_not_use_up_the_limit_on_authorizations() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
@@ -314,7 +314,7 @@ fn subresource_requests_do_not_use_up_the_limit_on_authorizations() {
     });
 }
 
-#[test]
+#[support::test]
 fn refusals_of_the_authorization_server_are_counted() {
     run(async {
         let slot = Arc::new(OnceLock::new());
@@ -363,7 +363,7 @@ fn refusals_of_the_authorization_server_are_counted() {
     });
 }
 
-#[test]
+#[support::test]
 fn clients_register_what_they_may() {
     run(async {
         let own = authorization_server().allow_redirect("com.example.app:/callback");

@@ -8,7 +8,11 @@ use std::{
 };
 
 use serde_json::Value;
-use support::{examples::example, process::Running};
+use support::{
+    examples::example,
+    process::Running,
+    requirement::{needs, output_of},
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -37,7 +41,7 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-#[test]
+#[support::test]
 fn a_line_is_split_into_words_as_in_a_shell() {
     assert_eq!(
         words(r#"curl 'a b' -H 'c'\''d' -d '{"e":1}'"#),
@@ -96,19 +100,14 @@ async fn post(words: &[String]) -> (u16, Value) {
     (status, serde_json::from_str(body).unwrap_or(Value::Null))
 }
 
-#[tokio::test]
+#[support::test]
 async fn the_printed_curl_command_works() {
     let (_process, line) = started("quickstart");
     let words = words(&line);
     let (status, body) = post(&words).await;
     assert_eq!(status, 200, "{line}\n{body}");
     assert_eq!(body["result"]["capabilities"]["tools"], serde_json::json!({}), "{body}");
-    // If curl is installed, the test also runs the command itself.
     let mut curl = Command::new(&words[0]);
-    let output =
-        curl.args(&words[1..]).args(["-s", "-o", "/dev/null", "-w", "%{http_code}"]).output();
-    match output {
-        Ok(output) => assert_eq!(String::from_utf8_lossy(&output.stdout), "200", "{line}"),
-        Err(error) => eprintln!("curl is not here: {error}"),
-    }
+    curl.args(&words[1..]).args(["-s", "-o", "/dev/null", "-w", "%{http_code}"]);
+    assert_eq!(needs(output_of(&mut curl)), "200", "{line}");
 }

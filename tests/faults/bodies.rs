@@ -11,7 +11,7 @@ fn echo() -> Request {
     call(1, "echo", json!({ "text": "just right" }))
 }
 
-#[test]
+#[support::test]
 fn a_body_may_be_as_long_as_the_limit() {
     run(async {
         let server = Server::start("message=4096");
@@ -29,7 +29,7 @@ fn a_body_may_be_as_long_as_the_limit() {
 }
 
 /// The server answers before it has received the body, and does not read the rest.
-#[test]
+#[support::test]
 fn a_body_that_is_too_long_is_rejected_before_it_has_arrived() {
     run(async {
         let server = Server::start("");
@@ -43,14 +43,14 @@ fn a_body_that_is_too_long_is_rejected_before_it_has_arrived() {
         assert_eq!(head_only.head(false, SOON).await.unwrap().status, 413);
         check_echo(server.address()).await;
         let grown = server.memory().above(before);
-        eprintln!("17 MiB in chunks: {} MiB", grown >> 20);
+        support::note!("17 MiB in chunks: {} MiB", grown >> 20);
         assert!(grown < 64 * MIB, "{grown}");
     });
 }
 
 /// The limit applies to the whole head. The server checks it once per read, so the rejected heads of this test exceed it by at least 1,000
 /// bytes.
-#[test]
+#[support::test]
 fn a_head_may_be_as_long_as_the_limit() {
     const LIMIT: usize = 16 << 10;
     run(async {
@@ -71,7 +71,7 @@ fn a_head_may_be_as_long_as_the_limit() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_message_may_be_as_deep_as_the_limit() {
     run(async {
         let server = Server::start("depth=16");
@@ -97,7 +97,7 @@ fn a_message_may_be_as_deep_as_the_limit() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_batch_may_be_as_long_as_the_limit() {
     run(async {
         let server = Server::start("batch=5");

@@ -82,7 +82,7 @@ async fn until_held(address: SocketAddr) {
     .await;
 }
 
-#[test]
+#[support::test]
 fn a_large_request_counts_until_its_call_ends() {
     run(async {
         for tool in ["keep", "keep_on_a_thread"] {
@@ -104,7 +104,7 @@ fn a_large_request_counts_until_its_call_ends() {
 
 /// A call of a session continues after its client has disconnected, and so does a handler on a blocking thread. Their requests therefore
 /// still count towards the limit.
-#[test]
+#[support::test]
 fn a_client_that_leaves_gives_nothing_back_that_is_still_held() {
     run(async {
         for tool in ["keep", "keep_on_a_thread"] {

@@ -72,7 +72,7 @@ async fn blocked(served: &Served) -> Connection {
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-#[test]
+#[support::test]
 fn a_connection_whose_client_does_not_read_is_closed() {
     in_step(async {
         let limit = Duration::from_secs(60);
@@ -102,7 +102,7 @@ fn a_connection_whose_client_does_not_read_is_closed() {
 }
 
 /// The client reads a part of the answer within each period of `write_time`. The whole answer takes much longer than one period.
-#[test]
+#[support::test]
 fn a_client_that_reads_slowly_is_given_the_whole_answer() {
     in_step(async {
         let limits = Limits::new().write_time(Duration::from_secs(60));
@@ -127,7 +127,7 @@ fn a_client_that_reads_slowly_is_given_the_whole_answer() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_connection_that_waited_longest_gives_way_to_a_new_one() {
     run(async {
         let served = Served::start(server(Limits::new().connections(4))).await;
@@ -153,7 +153,7 @@ fn the_connection_that_waited_longest_gives_way_to_a_new_one() {
     });
 }
 
-#[test]
+#[support::test]
 fn connections_whose_clients_do_not_read_or_send_give_way() {
     run(async {
         let served = Served::start(server(Limits::new().connections(4))).await;
@@ -174,7 +174,7 @@ fn connections_whose_clients_do_not_read_or_send_give_way() {
     });
 }
 
-#[test]
+#[support::test]
 fn health_checks_are_answered_while_every_connection_is_worked_for() {
     run(async {
         let served = Served::start(server(Limits::new().connections(3))).await;
@@ -210,7 +210,7 @@ fn health_checks_are_answered_while_every_connection_is_worked_for() {
 
 /// Handlers open files too, so connections do not take all descriptors of the process.
 #[cfg(unix)]
-#[test]
+#[support::test]
 fn connections_leave_descriptors_to_handlers() {
     run(async {
         // The server itself needs a few descriptors for each processor.
@@ -229,7 +229,7 @@ fn connections_leave_descriptors_to_handlers() {
 
 /// A response without a body is small, but a client can send any number of requests. The server therefore reads no further requests while
 /// the client does not read its responses.
-#[test]
+#[support::test]
 fn no_requests_are_read_from_a_client_that_does_not_read() {
     run(async {
         let served = Served::start(server(Limits::new())).await;
@@ -254,7 +254,7 @@ fn no_requests_are_read_from_a_client_that_does_not_read() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_large_answer_takes_the_room_of_answers_that_are_not_read() {
     run(async {
         let served = Served::start(server(Limits::new().all_answers(MUCH + MUCH / 2))).await;
@@ -270,7 +270,7 @@ fn a_large_answer_takes_the_room_of_answers_that_are_not_read() {
     });
 }
 
-#[test]
+#[support::test]
 fn an_answer_that_alone_exceeds_the_limit_is_refused() {
     run(async {
         let served = Served::start(server(Limits::new().all_answers(MIB))).await;

@@ -11,7 +11,7 @@ use crate::{
     client::{Session, initialize, message, run},
 };
 
-#[test]
+#[support::test]
 fn a_user_with_most_sessions_makes_room_for_others() {
     run(async {
         let tokens = StaticTokens::new().token("ada", "ada").token("grace", "grace");

@@ -61,7 +61,7 @@ async fn log_in(provider: &Provider, client: &Client) -> Tokens {
     Tokens::of_any(&client.exchange(&code, &[]).await)
 }
 
-#[test]
+#[support::test]
 fn the_upstream_provider_identifies_the_user() {
     run(async {
         let provider = Provider::start().await;
@@ -82,7 +82,7 @@ fn the_upstream_provider_identifies_the_user() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_callback_is_accepted_only_from_the_browser_that_was_sent_away() {
     run(async {
         let provider = Provider::start().await;
@@ -144,7 +144,7 @@ fn the_callback_is_accepted_only_from_the_browser_that_was_sent_away() {
     });
 }
 
-#[test]
+#[support::test]
 fn our_consent_page_is_shown_before_a_browser_goes_to_the_provider() {
     run(async {
         let provider = Provider::start().await;
@@ -191,7 +191,7 @@ fn our_consent_page_is_shown_before_a_browser_goes_to_the_provider() {
     });
 }
 
-#[test]
+#[support::test]
 fn only_good_id_tokens_are_believed() {
     run(async {
         let provider = Provider::start().await;
@@ -225,7 +225,7 @@ fn only_good_id_tokens_are_believed() {
     });
 }
 
-#[test]
+#[support::test]
 fn our_tokens_end_when_the_login_at_the_provider_ends() {
     run(async {
         let provider = Provider::start().await;
@@ -268,7 +268,7 @@ fn our_tokens_end_when_the_login_at_the_provider_ends() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_delegated_login_can_be_ended_by_the_server() {
     run(async {
         let provider = Provider::start().await;
@@ -294,7 +294,7 @@ fn a_delegated_login_can_be_ended_by_the_server() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_provider_is_told_of_ended_logins_without_delaying_the_server() {
     run(async {
         let provider = Provider::start().await;
@@ -340,7 +340,7 @@ fn the_provider_is_told_of_ended_logins_without_delaying_the_server() {
     });
 }
 
-#[test]
+#[support::test]
 fn delegated_tokens_survive_a_restart_with_the_same_seal_key() {
     run(async {
         let provider = Provider::start().await;
@@ -386,7 +386,7 @@ fn delegated_tokens_survive_a_restart_with_the_same_seal_key() {
 
 /// The name `ada` may stand for different users at two providers, so a grant from one provider is invalid with the other. The server also
 /// sends no token of one provider to the other.
-#[test]
+#[support::test]
 fn grants_from_one_provider_are_invalid_with_another_provider() {
     run(async {
         let folder = std::env::temp_dir().join(format!("mcp-moved-{}", std::process::id()));
@@ -413,7 +413,7 @@ fn grants_from_one_provider_are_invalid_with_another_provider() {
     });
 }
 
-#[test]
+#[support::test]
 fn an_unavailable_provider_gives_the_client_a_temporary_error() {
     run(async {
         let provider = Provider::start().await;

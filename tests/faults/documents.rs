@@ -66,7 +66,7 @@ async fn publish(State(asked): State<Arc<Asked>>, request: HttpRequest) -> Respo
     }
 }
 
-#[test]
+#[support::test]
 fn clients_are_known_by_what_they_publish() {
     run(async {
         let asked = Arc::new(Asked::default());
@@ -128,7 +128,7 @@ fn clients_are_known_by_what_they_publish() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_public_server_fetches_no_client_document_from_its_own_machine() {
     run(async {
         let asked = Arc::new(Asked::default());

@@ -44,7 +44,7 @@ async fn wait_until_not_ready(address: SocketAddr) {
 }
 
 /// Uses up no time: each signal ends a period of an hour or of ten minutes.
-#[test]
+#[support::test]
 fn a_draining_server_accepts_connections_and_is_not_ready() {
     run(async {
         let server = draining(&["--drain", "1h"], "grace=600000");
@@ -81,7 +81,7 @@ fn a_draining_server_accepts_connections_and_is_not_ready() {
 }
 
 /// A call that began before the drain tells its client to use a new connection, too.
-#[test]
+#[support::test]
 fn a_call_that_ends_during_the_drain_is_the_last_of_its_connection() {
     run(async {
         let server = draining(&["--drain=1h"], "");
@@ -101,7 +101,7 @@ fn a_call_that_ends_during_the_drain_is_the_last_of_its_connection() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_listener_closes_after_the_drain() {
     const DRAIN: Duration = Duration::from_secs(20);
     in_step(async {

@@ -140,7 +140,7 @@ async fn over_pair(address: SocketAddr, client: String) {
     }
 }
 
-#[test]
+#[support::test]
 fn one_process_serves_clients_of_all_revisions_at_once() {
     // Builds the example if necessary, before the deadline of the test begins.
     let program = example("everything");
@@ -159,6 +159,6 @@ fn one_process_serves_clients_of_all_revisions_at_once() {
         for client in clients {
             client.await.unwrap();
         }
-        eprintln!("{count} clients have been answered {CALLS} times each");
+        support::note!("{count} clients have been answered {CALLS} times each");
     });
 }

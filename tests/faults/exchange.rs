@@ -48,7 +48,7 @@ fn run_long(test: impl Future<Output = ()>) {
     runtime.enable_all().build().unwrap().block_on(test);
 }
 
-#[test]
+#[support::test]
 fn a_code_is_exchanged_only_for_the_client_that_asked_for_it() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
@@ -98,7 +98,7 @@ fn a_code_is_exchanged_only_for_the_client_that_asked_for_it() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_code_that_is_used_twice_takes_back_what_it_gave() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
@@ -115,7 +115,7 @@ fn a_code_that_is_used_twice_takes_back_what_it_gave() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_refresh_token_that_is_used_twice_ends_the_grant() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
@@ -143,7 +143,7 @@ fn a_refresh_token_that_is_used_twice_ends_the_grant() {
     });
 }
 
-#[test]
+#[support::test]
 fn pages_codes_tokens_and_unused_clients_expire() {
     run_long(async {
         let served = Served::start(server(authorization_server())).await;
@@ -185,7 +185,7 @@ fn pages_codes_tokens_and_unused_clients_expire() {
     });
 }
 
-#[test]
+#[support::test]
 fn clients_with_a_secret_must_present_it() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
@@ -234,7 +234,7 @@ fn clients_with_a_secret_must_present_it() {
     });
 }
 
-#[test]
+#[support::test]
 fn clients_can_revoke_their_own_tokens() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
@@ -260,7 +260,7 @@ fn clients_can_revoke_their_own_tokens() {
     });
 }
 
-#[test]
+#[support::test]
 fn tokens_are_for_one_server() {
     run(async {
         let first = Served::start(server(authorization_server())).await;
@@ -281,7 +281,7 @@ fn tokens_are_for_one_server() {
     });
 }
 
-#[test]
+#[support::test]
 fn pages_of_allowed_origins_may_request_tokens_but_not_a_login() {
     run(async {
         let own = server(authorization_server()).allow_origin("https://app.example");
@@ -314,7 +314,7 @@ fn pages_of_allowed_origins_may_request_tokens_but_not_a_login() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_server_that_others_can_reach_says_what_it_is_called() {
     run(async {
         let start = async |own: AuthorizationServer, address: &str| {
@@ -363,7 +363,7 @@ fn delete() {}
 #[tool(group = "not offered", scopes("notes:raed"))]
 fn misspelt() {}
 
-#[test]
+#[support::test]
 fn a_scope_of_an_item_that_no_login_can_grant_is_reported_when_the_server_is_built() {
     let build = |resource: ProtectedResource| {
         let server = mcp_runtime::server!(group = "not offered");
@@ -389,7 +389,7 @@ fn a_scope_of_an_item_that_no_login_can_grant_is_reported_when_the_server_is_bui
     build(StaticTokens::new().token("a", "ada").into()).unwrap();
 }
 
-#[test]
+#[support::test]
 fn behind_a_proxy_all_urls_use_the_configured_name() {
     run(async {
         let own = authorization_server().issuer("https://notes.example.com/app");
@@ -436,7 +436,7 @@ fn behind_a_proxy_all_urls_use_the_configured_name() {
     });
 }
 
-#[test]
+#[support::test]
 fn logins_survive_a_restart() {
     run(async {
         let folder = std::env::temp_dir().join(format!("mcp-logins-{}", std::process::id()));
@@ -477,7 +477,7 @@ fn logins_survive_a_restart() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_refresh_whose_answer_was_lost_works_after_a_restart() {
     run(async {
         let folder = std::env::temp_dir().join(format!("mcp-refresh-{}", std::process::id()));

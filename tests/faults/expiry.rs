@@ -141,7 +141,7 @@ async fn is_open(stream: &mut Stream) {
     assert_eq!(next["method"], "notifications/tools/list_changed", "{next}");
 }
 
-#[test]
+#[support::test]
 fn a_stream_ends_with_the_last_token_that_was_shown_for_it() {
     run(before_it_ends(3, async |valid| {
         let go = Arc::new(Semaphore::new(0));
@@ -181,7 +181,7 @@ async fn check_streams(address: SocketAddr, go: &Semaphore) {
     assert_eq!(Reply { head, body }.text(), "done");
 }
 
-#[test]
+#[support::test]
 fn a_token_that_is_shown_at_another_node_keeps_the_stream_open() {
     run(before_it_ends(3, async |valid| {
         let (go, store) = (Arc::new(Semaphore::new(0)), Arc::new(MemoryStore::new().shared()));

@@ -61,7 +61,7 @@ async fn call(server: &Server, tool: &str, arguments: Value) -> (String, bool) {
     (text.to_owned(), result["isError"] == true)
 }
 
-#[test]
+#[support::test]
 fn a_file_that_is_swapped_for_a_pipe_does_not_block_a_call() {
     let program = example("files");
     run(async {
@@ -99,7 +99,7 @@ fn a_file_that_is_swapped_for_a_pipe_does_not_block_a_call() {
     });
 }
 
-#[test]
+#[support::test]
 fn pipes_sockets_and_directories_are_rejected() {
     let program = example("files");
     run(async {

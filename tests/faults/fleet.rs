@@ -13,7 +13,7 @@ fn journey() -> Rounds {
     Rounds::of("journey", json!({ "greeting": "Hello" }))
 }
 
-#[test]
+#[support::test]
 fn rounds_of_one_call_land_on_different_processes() {
     run(async {
         let servers = [Server::start_keyed("1"), Server::start_keyed("1")];
@@ -30,7 +30,7 @@ fn rounds_of_one_call_land_on_different_processes() {
     });
 }
 
-#[test]
+#[support::test]
 fn without_a_shared_key_a_process_accepts_only_its_own_rounds() {
     run(async {
         let servers = [Server::start(""), Server::start("")];
@@ -45,7 +45,7 @@ fn without_a_shared_key_a_process_accepts_only_its_own_rounds() {
 }
 
 /// The client holds the whole state of the call, so a different process with the same key can continue the call.
-#[test]
+#[support::test]
 fn a_conversation_survives_a_restart_with_the_same_key() {
     run(async {
         let first = Server::start_keyed("1");
@@ -67,7 +67,7 @@ fn a_conversation_survives_a_restart_with_the_same_key() {
 }
 
 /// During a rotation the new key seals state and both keys open it, until no client has state that was sealed with the old key.
-#[test]
+#[support::test]
 fn keys_can_be_rotated_during_a_call() {
     run(async {
         let [old, both, new] = ["1", "2,1", "2"].map(Server::start_keyed);
@@ -86,7 +86,7 @@ fn keys_can_be_rotated_during_a_call() {
 }
 
 /// A process accepts each round once. Other processes do not know that a round was accepted.
-#[test]
+#[support::test]
 fn each_process_accepts_a_round_only_once() {
     run(async {
         let servers = [Server::start_keyed("1"), Server::start_keyed("1")];

@@ -33,7 +33,7 @@ async fn check_let_go(server: &Server, key: &str, mut stream: Stream) {
     assert_eq!(rest[0]["result"]["content"][0]["text"], "let go");
 }
 
-#[test]
+#[support::test]
 fn calls_of_a_session_are_refused_beyond_the_limit() {
     run(async {
         let server = Server::start("calls=2");
@@ -58,7 +58,7 @@ fn calls_of_a_session_are_refused_beyond_the_limit() {
     });
 }
 
-#[test]
+#[support::test]
 fn calls_of_all_clients_are_refused_beyond_the_limit() {
     run(async {
         let server = Server::start("max_total_calls=3");
@@ -90,7 +90,7 @@ fn calls_of_all_clients_are_refused_beyond_the_limit() {
 }
 
 /// The server still sends streams beyond the limit, but a client cannot resume them.
-#[test]
+#[support::test]
 fn streams_of_a_session_are_kept_up_to_the_limit() {
     run(async {
         let server = Server::start("streams=2");
@@ -118,7 +118,7 @@ fn listen(uris: usize) -> Request {
     modern("listen", "subscriptions/listen", filter)
 }
 
-#[test]
+#[support::test]
 fn streams_of_all_clients_are_refused_beyond_the_limit() {
     run(async {
         let server = Server::start("all_streams=3");
@@ -173,7 +173,7 @@ async fn resumed(session: &Session, id: &str) -> usize {
     stream.rest().await.len()
 }
 
-#[test]
+#[support::test]
 fn as_many_events_are_kept_as_the_limit_says() {
     run(async {
         let server = Server::start("events=4");
@@ -198,7 +198,7 @@ fn as_many_events_are_kept_as_the_limit_says() {
     });
 }
 
-#[test]
+#[support::test]
 fn as_many_bytes_of_events_are_kept_as_the_limit_says() {
     run(async {
         let server = Server::start("event_bytes=5000");
@@ -214,7 +214,7 @@ fn as_many_bytes_of_events_are_kept_as_the_limit_says() {
 
 /// The limit applies to the events of all sessions together. The events of the first session use up most of it, so fewer events of the
 /// second session are kept.
-#[test]
+#[support::test]
 fn as_many_bytes_of_all_events_are_kept_as_the_limit_says() {
     run(async {
         let server = Server::start("all_event_bytes=20000");
@@ -232,7 +232,7 @@ fn as_many_bytes_of_all_events_are_kept_as_the_limit_says() {
     });
 }
 
-#[test]
+#[support::test]
 fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
     run(async {
         // Each subscription counts as 128 bytes plus twice the length of its URI, which makes 146 bytes here. The limit of 400 bytes
@@ -272,7 +272,7 @@ fn subscriptions_of_all_clients_are_refused_beyond_the_limit() {
     });
 }
 
-#[test]
+#[support::test]
 fn subscriptions_are_refused_beyond_the_limit() {
     run(async {
         let server = Server::start("subscriptions=3,uri=20");
@@ -303,7 +303,7 @@ fn subscriptions_are_refused_beyond_the_limit() {
 }
 
 /// A batch with many calls does not bypass the limit.
-#[test]
+#[support::test]
 fn a_batch_does_not_exceed_the_limit_on_calls_of_its_session() {
     run(async {
         let server = Server::start("calls=3");

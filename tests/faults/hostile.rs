@@ -12,7 +12,7 @@ use crate::{
 
 /// Logins that wait for the provider at the same time share one attempt to reach it, and fail together. Otherwise each login would make an
 /// attempt of its own, one after the other, and the last login would wait for minutes.
-#[test]
+#[support::test]
 fn logins_that_wait_for_a_silent_provider_fail_together() {
     run(async {
         let provider = Provider::start().await;
@@ -37,7 +37,7 @@ fn logins_that_wait_for_a_silent_provider_fail_together() {
 }
 
 /// The server stores data from the provider with each grant, so it limits the size of this data.
-#[test]
+#[support::test]
 fn a_login_with_too_much_data_from_the_provider_is_refused() {
     run(async {
         let provider = Provider::start().await;

@@ -60,7 +60,7 @@ async fn check_closed_after(connection: &mut Connection, from: Instant, limit: D
     assert!(took >= limit && took <= limit + HEAD / 2, "{took:?} instead of {limit:?}");
 }
 
-#[test]
+#[support::test]
 fn an_idle_connection_is_kept_for_longer_than_proxies_keep_it() {
     in_step(async {
         let served = Served::start(server()).await;
@@ -75,7 +75,7 @@ fn an_idle_connection_is_kept_for_longer_than_proxies_keep_it() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_time_of_an_idle_connection_can_be_set() {
     in_step(async {
         let limit = Duration::from_secs(12);
@@ -88,7 +88,7 @@ fn the_time_of_an_idle_connection_can_be_set() {
 }
 
 /// The time for the head begins with its first byte, not with the end of the request before.
-#[test]
+#[support::test]
 fn a_head_that_stops_half_way_ends_a_connection_that_was_idle() {
     in_step(async {
         let served = Served::start(server()).await;
@@ -105,7 +105,7 @@ fn a_head_that_stops_half_way_ends_a_connection_that_was_idle() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_connection_without_any_request_is_closed_after_the_time_for_a_head() {
     in_step(async {
         let served = Served::start(server()).await;
@@ -117,7 +117,7 @@ fn a_connection_without_any_request_is_closed_after_the_time_for_a_head() {
 }
 
 /// The server reads and drops the body of a refused request. Its bytes do not count as the beginning of the next request.
-#[test]
+#[support::test]
 fn a_body_that_arrives_after_the_refusal_does_not_shorten_the_idle_time() {
     in_step(async {
         let served = Served::start(server()).await;
@@ -135,7 +135,7 @@ fn a_body_that_arrives_after_the_refusal_does_not_shorten_the_idle_time() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_rest_of_a_refused_body_has_to_arrive_in_time() {
     in_step(async {
         let served = Served::start(server()).await;

@@ -10,7 +10,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use support::{clock::LIMIT, redis::RedisServer};
+use support::{clock::LIMIT, redis::RedisServer, requirement::needs};
 use tokio::task::JoinSet;
 
 use crate::{
@@ -57,12 +57,9 @@ async fn check_end(session: &Session, address: SocketAddr, last: &str, mut step:
     assert!(stream.message().await.is_none());
 }
 
-#[test]
+#[support::test]
 fn calls_end_and_streams_go_on_at_other_nodes_when_a_node_is_killed() {
-    let redis = match RedisServer::start(&[]) {
-        Ok(redis) => redis,
-        Err(missing) => return missing.skip(),
-    };
+    let redis = needs(RedisServer::start(&[]));
     run_within(4 * LIMIT, async {
         let [killed, two, three] = [(); 3].map(|()| Server::start_node(&redis.url()));
         let others = [two.address(), three.address()];
@@ -207,12 +204,9 @@ async fn keep_calling(
     unreachable!("the numbers do not end")
 }
 
-#[test]
+#[support::test]
 fn clients_of_the_other_nodes_notice_nothing_when_a_node_is_killed() {
-    let redis = match RedisServer::start(&[]) {
-        Ok(redis) => redis,
-        Err(missing) => return missing.skip(),
-    };
+    let redis = needs(RedisServer::start(&[]));
     run_within(4 * LIMIT, async {
         let [killed, two, three] = [(); 3].map(|()| Server::start_node(&redis.url()));
         let others = [two.address(), three.address()];
@@ -247,7 +241,7 @@ fn clients_of_the_other_nodes_notice_nothing_when_a_node_is_killed() {
         streams = round(others, streams, || ()).await;
         is_over.store(true, Ordering::SeqCst);
         let calls: u64 = calling.join_all().await.into_iter().sum();
-        eprintln!(
+        support::note!(
             "{} updates reached {} streams, and {calls} calls succeeded",
             (rounds + 1) * NOTES,
             streams.len()
@@ -267,12 +261,9 @@ fn clients_of_the_other_nodes_notice_nothing_when_a_node_is_killed() {
 /// Number of tasks of each kind.
 const TASKS: usize = 100;
 
-#[test]
+#[support::test]
 fn tasks_end_or_run_again_at_other_nodes_when_a_node_is_killed() {
-    let redis = match RedisServer::start(&[]) {
-        Ok(redis) => redis,
-        Err(missing) => return missing.skip(),
-    };
+    let redis = needs(RedisServer::start(&[]));
     run_within(4 * LIMIT, async {
         let [killed, two, three] = [(); 3].map(|()| Server::start_node(&redis.url()));
         let folder = Folder::new();
@@ -295,7 +286,7 @@ fn tasks_end_or_run_again_at_other_nodes_when_a_node_is_killed() {
             assert_eq!(ended["status"], "completed", "{ended:#}");
             *runs.entry(tasks::text(&ended).to_owned()).or_insert(0) += 1;
         }
-        eprintln!("{TASKS} tasks have failed, and {runs:?} ran again, by process");
+        support::note!("{TASKS} tasks have failed, and {runs:?} ran again, by process");
         assert!(runs.len() <= 2, "{runs:?}");
         assert_eq!(tasks::end(&three, &own).await["status"], "completed");
     });

@@ -19,7 +19,7 @@ fn note(owner: &str, number: u32) -> String {
     format!("{owner} {number}")
 }
 
-#[test]
+#[support::test]
 fn a_policy_is_evaluated_for_no_more_subscriptions_than_the_limit() {
     run(async {
         let asked = Arc::new(AtomicUsize::new(0));

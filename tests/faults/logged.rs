@@ -78,7 +78,7 @@ async fn check(logged: &Logged, served: &Served, request: Request, status: u16, 
     assert!(!line.contains("secret"), "the query is in the log: {line}");
 }
 
-#[test]
+#[support::test]
 fn each_refused_request_is_logged_with_its_reason_and_its_client() {
     let logged = Logged::start();
     run(async {
@@ -114,7 +114,7 @@ fn each_refused_request_is_logged_with_its_reason_and_its_client() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_refused_token_is_logged_once() {
     let logged = Logged::start();
     run(async {
@@ -125,7 +125,7 @@ fn a_refused_token_is_logged_once() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_log_of_a_refusal_names_method_and_path() {
     let logged = Logged::start();
     run(async {
@@ -139,7 +139,7 @@ fn the_log_of_a_refusal_names_method_and_path() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_served_request_logs_no_refusal() {
     let logged = Logged::start();
     run(async {

@@ -22,7 +22,7 @@ async fn login(request: LoginRequest) -> Result<User, LoginPage> {
     Ok(User::new(request.name()))
 }
 
-#[test]
+#[support::test]
 fn a_login_function_that_panics_affects_only_its_own_request() {
     run(async {
         let served = Served::start(server(AuthorizationServer::new(login))).await;
@@ -38,7 +38,7 @@ fn a_login_function_that_panics_affects_only_its_own_request() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_panic_after_the_provider_has_sent_the_user_back_shows_a_page() {
     run(async {
         let provider = Provider::start().await;
@@ -59,7 +59,7 @@ fn a_panic_after_the_provider_has_sent_the_user_back_shows_a_page() {
 }
 
 /// A login function that has started runs to its end, even if the browser no longer waits.
-#[test]
+#[support::test]
 fn a_login_function_finishes_even_if_its_browser_leaves() {
     run(async {
         let steps = Arc::new([(); 3].map(|()| Semaphore::new(0)));

@@ -35,7 +35,7 @@ async fn ids(logins: &Logins, user: &str) -> Vec<String> {
     all.iter().map(|login| login.id().to_owned()).collect()
 }
 
-#[test]
+#[support::test]
 fn the_test_client_serves_the_logins_of_its_server() {
     run(async {
         let own = authorization_server();
@@ -47,7 +47,7 @@ fn the_test_client_serves_the_logins_of_its_server() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_login_that_is_ended_is_over_at_once() {
     run(async {
         let (served, logins) = start(authorization_server()).await;
@@ -97,7 +97,7 @@ fn a_login_that_is_ended_is_over_at_once() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_user_who_is_logged_out_everywhere_has_to_log_in_again() {
     run(async {
         let (served, logins) = start(authorization_server()).await;
@@ -132,7 +132,7 @@ fn a_user_who_is_logged_out_everywhere_has_to_log_in_again() {
     });
 }
 
-#[test]
+#[support::test]
 fn streams_end_with_the_login_that_they_were_opened_with() {
     run(async {
         let own = authorization_server();
@@ -165,7 +165,7 @@ fn streams_end_with_the_login_that_they_were_opened_with() {
 
 /// A login that the login function is still checking may use a password that the user has just changed. If all logins of the user are ended
 /// meanwhile, the server rejects this login too.
-#[test]
+#[support::test]
 fn a_login_that_was_begun_before_comes_to_nothing() {
     run(async {
         let steps = Arc::new([(); 2].map(|()| Semaphore::new(0)));
@@ -196,7 +196,7 @@ fn a_login_that_was_begun_before_comes_to_nothing() {
     });
 }
 
-#[test]
+#[support::test]
 fn an_ended_login_stays_ended_after_a_restart() {
     run(async {
         let folder = std::env::temp_dir().join(format!("mcp-ended-{}", std::process::id()));

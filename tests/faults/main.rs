@@ -5,7 +5,6 @@
 //! Every wait has a deadline that only a hang exceeds, even on a slow machine. Tests assert only lower bounds of times. `support::clock`
 //! has the functions to wait with.
 
-#![cfg(unix)]
 #![forbid(unsafe_code)]
 
 mod attack;
@@ -70,3 +69,7 @@ mod visible;
 mod withdrawn;
 mod working;
 mod wrapped;
+
+fn main() -> std::process::ExitCode {
+    support::harness::run()
+}

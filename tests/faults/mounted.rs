@@ -115,7 +115,7 @@ async fn check_mounted(router: Router, path: &str) {
     app.end().await;
 }
 
-#[test]
+#[support::test]
 fn a_router_is_merged_into_an_application() {
     run(async {
         check_mounted(server().into_router().await.unwrap(), "/mcp").await;
@@ -123,7 +123,7 @@ fn a_router_is_merged_into_an_application() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_service_is_nested_in_an_application() {
     run(async {
         let service = server().into_service().await.unwrap();
@@ -135,7 +135,7 @@ fn a_service_is_nested_in_an_application() {
 }
 
 /// An application calls `stop`, which ends the open streams, before it waits for its connections. At the end it calls `close`.
-#[test]
+#[support::test]
 fn an_application_can_end_the_streams_of_its_server_before_it_waits() {
     run(async {
         let service: HttpService = server().into_service().await.unwrap();
@@ -157,7 +157,7 @@ fn an_application_can_end_the_streams_of_its_server_before_it_waits() {
 }
 
 /// The routes of an application have the handle of its server.
-#[test]
+#[support::test]
 fn an_application_changes_its_server_and_reaches_the_state() {
     struct Shop(&'static str);
 
@@ -181,7 +181,7 @@ fn an_application_changes_its_server_and_reaches_the_state() {
 }
 
 /// Calls the service directly, without an axum router and without sockets.
-#[test]
+#[support::test]
 fn a_service_works_in_a_tower_stack() {
     run(async {
         let mcp = server().into_service().await.unwrap();
@@ -221,7 +221,7 @@ fn a_service_works_in_a_tower_stack() {
 }
 
 /// The application in the documentation of `into_router`.
-#[test]
+#[support::test]
 fn a_server_is_a_part_of_an_axum_application() {
     run(async {
         let mcp = server().into_router().await.unwrap();

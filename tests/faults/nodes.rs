@@ -280,7 +280,7 @@ pub(crate) fn notification(method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": method, "params": params })
 }
 
-#[test]
+#[support::test]
 fn any_node_takes_the_requests_of_a_session() {
     run(async {
         let cluster = Cluster::start().await;
@@ -297,7 +297,7 @@ fn any_node_takes_the_requests_of_a_session() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_session_that_ends_at_a_node_ends_at_all_and_leaves_no_record() {
     run(async {
         let cluster = Cluster::start().await;
@@ -320,7 +320,7 @@ fn a_session_that_ends_at_a_node_ends_at_all_and_leaves_no_record() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_subscription_at_a_node_reaches_the_stream_at_another_exactly_once() {
     run(async {
         let cluster = Cluster::start().await;
@@ -346,7 +346,7 @@ fn a_subscription_at_a_node_reaches_the_stream_at_another_exactly_once() {
     });
 }
 
-#[test]
+#[support::test]
 fn an_update_whose_event_is_stored_twice_reaches_the_client_once() {
     run(async {
         let cluster = Cluster::start().await;
@@ -377,7 +377,7 @@ fn an_update_whose_event_is_stored_twice_reaches_the_client_once() {
     });
 }
 
-#[test]
+#[support::test]
 fn an_answer_to_a_question_may_arrive_at_another_node() {
     run(async {
         let cluster = Cluster::start().await;
@@ -410,7 +410,7 @@ fn an_answer_to_a_question_may_arrive_at_another_node() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_cancellation_may_arrive_at_another_node() {
     run(async {
         let cluster = Cluster::start().await;
@@ -429,7 +429,7 @@ fn a_cancellation_may_arrive_at_another_node() {
     });
 }
 
-#[test]
+#[support::test]
 fn another_callers_session_is_unknown_at_every_node() {
     run(async {
         let cluster = Cluster::start_with(|server| {
@@ -457,7 +457,7 @@ fn another_callers_session_is_unknown_at_every_node() {
     });
 }
 
-#[test]
+#[support::test]
 fn requests_that_need_the_store_are_refused_while_it_is_away_and_others_go_on() {
     run(async {
         let cluster = Cluster::start().await;
@@ -497,7 +497,7 @@ fn step_of(message: &Value) -> &Value {
     &message["params"]["progress"]
 }
 
-#[test]
+#[support::test]
 fn a_stream_that_broke_at_a_node_is_resumed_at_another() {
     run(async {
         let cluster = Cluster::start().await;
@@ -530,7 +530,7 @@ fn a_stream_that_broke_at_a_node_is_resumed_at_another() {
     });
 }
 
-#[test]
+#[support::test]
 fn events_that_never_were_or_are_of_another_session_cannot_be_resumed() {
     run(async {
         let cluster = Cluster::start().await;
@@ -552,7 +552,7 @@ fn events_that_never_were_or_are_of_another_session_cannot_be_resumed() {
     });
 }
 
-#[test]
+#[support::test]
 fn updates_while_the_stream_was_broken_follow_at_another_node() {
     run(async {
         let cluster = Cluster::start().await;
@@ -585,7 +585,7 @@ fn updates_while_the_stream_was_broken_follow_at_another_node() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_stream_ends_at_every_node_when_its_session_ends() {
     run(async {
         let cluster = Cluster::start().await;
@@ -598,7 +598,7 @@ fn a_stream_ends_at_every_node_when_its_session_ends() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_node_is_not_ready_while_the_store_is_away() {
     run(async {
         let cluster = Cluster::start().await;
@@ -636,7 +636,7 @@ fn a_node_is_not_ready_while_the_store_is_away() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_session_begins_with_a_single_request_to_the_store() {
     run(async {
         let cluster = Cluster::start().await;
@@ -651,7 +651,7 @@ fn a_session_begins_with_a_single_request_to_the_store() {
     });
 }
 
-#[test]
+#[support::test]
 fn requests_to_the_store_are_counted() {
     run(async {
         let cluster = Cluster::start().await;
@@ -675,7 +675,7 @@ fn requests_to_the_store_are_counted() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_task_that_begins_at_a_node_is_reported_on_the_stream_at_another() {
     run(async {
         let cluster = Cluster::start().await;
@@ -702,7 +702,7 @@ fn a_task_that_begins_at_a_node_is_reported_on_the_stream_at_another() {
     });
 }
 
-#[test]
+#[support::test]
 fn no_event_is_stored_for_a_session_that_has_ended() {
     run(async {
         let cluster = Cluster::start().await;

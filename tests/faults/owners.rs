@@ -143,7 +143,7 @@ async fn application() -> Application {
     Application::start(server.into_router().await.unwrap().layer(from_fn(sign_in))).await
 }
 
-#[test]
+#[support::test]
 fn a_task_is_its_owners_alone() {
     run(async {
         let app = application().await;
@@ -178,7 +178,7 @@ fn a_task_is_its_owners_alone() {
 }
 
 /// `tasks/list` returns only the tasks of the user who sends the request. A caller without a principal cannot list tasks at all.
-#[test]
+#[support::test]
 fn a_list_is_of_the_owners_tasks() {
     run(async {
         let app = application().await;
@@ -197,7 +197,7 @@ fn a_list_is_of_the_owners_tasks() {
 
 /// The server notifies a session only of the tasks in that session. It does not announce tasks of other users, or tasks of the same user
 /// outside of the session.
-#[test]
+#[support::test]
 fn a_session_is_notified_only_of_its_own_tasks() {
     run(async {
         let app = application().await;

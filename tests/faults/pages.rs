@@ -13,7 +13,7 @@ use crate::{
     client::run,
 };
 
-#[test]
+#[support::test]
 fn a_user_decides() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
@@ -82,7 +82,7 @@ fn a_user_decides() {
     });
 }
 
-#[test]
+#[support::test]
 fn forms_are_good_in_their_own_browser_and_once() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
@@ -130,7 +130,7 @@ fn forms_are_good_in_their_own_browser_and_once() {
 }
 
 /// A server whose host is no loopback address expects browsers to use `https://`. A page over `http://` has no cookie there.
-#[test]
+#[support::test]
 fn a_page_over_http_names_the_https_address_of_the_server() {
     run(async {
         let host = "notes.example.com";
@@ -171,7 +171,7 @@ fn a_page_over_http_names_the_https_address_of_the_server() {
     });
 }
 
-#[test]
+#[support::test]
 fn pages_run_no_scripts_and_cannot_be_framed() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
@@ -218,7 +218,7 @@ fn pages_run_no_scripts_and_cannot_be_framed() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_server_can_have_a_custom_login_page() {
     run(async {
         let page = "<title>{{server}}</title>{{client}}<p>{{message}}<form method=post>{{hidden}}{{other}}</form>{{";
@@ -269,7 +269,7 @@ fn a_server_can_have_a_custom_login_page() {
     });
 }
 
-#[test]
+#[support::test]
 fn guessing_ends_soon() {
     run(async {
         let served = Served::start(server(authorization_server())).await;

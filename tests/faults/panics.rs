@@ -36,7 +36,7 @@ fn whole(text: &str) -> String {
 
 /// To choose between several templates for a URI, the server parses the variables with the author's code. A panic in this code fails only
 /// the request with that URI.
-#[test]
+#[support::test]
 fn a_variable_that_makes_its_type_panic_answers_that_one_call() {
     run(async {
         let served = Served::start(mcp_runtime::server!().items(items![halves, whole])).await;
@@ -94,7 +94,7 @@ async fn answer(mut stream: Stream) -> Value {
     crate::client::Reply { head: stream.head, body }.json()
 }
 
-#[test]
+#[support::test]
 fn a_panic_in_a_drop_answers_that_one_call() {
     run(async {
         let tools = items![throw, throw_later, throw_elsewhere, hold_bomb];

@@ -13,7 +13,7 @@ use crate::{
 
 /// The server redirects a browser to a client only after the user has decided, even if the request is invalid. Otherwise an attacker could
 /// register a site as a client, and publish a link to this server that leads users to the attacker's site.
-#[test]
+#[support::test]
 fn a_browser_is_not_redirected_to_a_client_before_its_user_decides() {
     run(async {
         let served = Served::start(server(authorization_server())).await;
@@ -53,7 +53,7 @@ fn a_browser_is_not_redirected_to_a_client_before_its_user_decides() {
 }
 
 /// For a client that is identified by a URL, the page shows only the host, because the client chooses the rest of the URL.
-#[test]
+#[support::test]
 fn the_page_shows_only_the_host_of_a_client_url() {
     run(async {
         let site = Router::new().fallback(async |request: HttpRequest| {
@@ -83,7 +83,7 @@ fn the_page_shows_only_the_host_of_a_client_url() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_client_with_an_invisible_name_is_shown_as_unnamed() {
     run(async {
         let served = Served::start(server(authorization_server())).await;

@@ -56,7 +56,7 @@ fn work(works: &Arc<Works>) -> &'static str {
 }
 
 /// A blocking handler continues after its client has disconnected, so its call still counts towards the limit.
-#[test]
+#[support::test]
 fn giving_calls_up_makes_no_room_for_more_of_them() {
     run(async {
         for is_wrapped in [false, true] {

@@ -76,7 +76,7 @@ async fn check(router: Router) {
     app.end().await;
 }
 
-#[test]
+#[support::test]
 fn state_is_refused_to_another_principal() {
     run(async {
         let server = || mcp_runtime::server!(name = "principals").items(items![confide]);
@@ -95,7 +95,7 @@ fn answered(question: &Value, word: &str) -> Value {
 
 /// In a session, the server itself holds the state of a call between two elicitation requests, so the session belongs to the principal that
 /// began it (rule HL-20).
-#[test]
+#[support::test]
 fn a_session_is_refused_to_another_principal() {
     run(async {
         let server = mcp_runtime::server!(name = "principals").items(items![confide]);
@@ -141,7 +141,7 @@ fn a_session_is_refused_to_another_principal() {
 
 /// A client of protocol revision 2024-11-05 posts its messages to an address of its stream. Only the principal of the stream may use this
 /// address.
-#[test]
+#[support::test]
 fn a_stream_takes_the_messages_of_its_own_principal() {
     run(async {
         let server = mcp_runtime::server!(name = "principals").items(items![confide]);

@@ -64,13 +64,13 @@ async fn check_believed(address: SocketAddr) {
     check(address, &[(&["2001:db8::3"], TOO_OFTEN), (&["2001:db8:0:1::3"], "said")]).await;
 }
 
-#[test]
+#[support::test]
 fn callers_behind_a_proxy_do_not_limit_each_other() {
     run(serving(behind(server()), check_believed));
 }
 
 /// Servers that share a store count the calls of an address together, no matter which server a balancer chooses.
-#[test]
+#[support::test]
 fn callers_of_several_servers_with_one_store_are_counted_once() {
     run(async {
         let store = Arc::new(MemoryStore::new().shared());
@@ -87,7 +87,7 @@ fn callers_of_several_servers_with_one_store_are_counted_once() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_mounted_server_distinguishes_callers_behind_a_proxy() {
     run(async {
         let router = behind(server()).into_router().await.unwrap();
@@ -107,7 +107,7 @@ fn a_mounted_server_distinguishes_callers_behind_a_proxy() {
     });
 }
 
-#[test]
+#[support::test]
 fn x_forwarded_for_from_an_untrusted_peer_is_ignored() {
     run(serving(server().trust_proxy("10.0.0.1"), async |address| {
         check(address, &[(&[ADA], "said"), (&[BOB], TOO_OFTEN), (&[BOB, "10.0.0.1"], TOO_OFTEN)])
@@ -116,7 +116,7 @@ fn x_forwarded_for_from_an_untrusted_peer_is_ignored() {
 }
 
 /// The rate applies to the session, even if its requests come from several addresses.
-#[test]
+#[support::test]
 fn a_session_is_one_caller_behind_a_proxy() {
     run(serving(behind(server()).legacy_sse(true), async |address| {
         let sessions = [
@@ -160,7 +160,7 @@ async fn guess(client: &Client, from: impl Fn(u32) -> String) {
     assert_eq!(refused.status(), 429, "{}", text(&refused));
 }
 
-#[test]
+#[support::test]
 fn password_guessing_behind_a_proxy_blocks_only_the_guessing_caller() {
     run(async {
         let served = Served::start(behind(with_logins(authorization_server()))).await;
@@ -173,7 +173,7 @@ fn password_guessing_behind_a_proxy_blocks_only_the_guessing_caller() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_guessing_caller_cannot_pose_as_another_caller_by_a_forged_header() {
     run(async {
         let server = with_logins(authorization_server()).trust_proxy("10.0.0.1");

@@ -104,13 +104,13 @@ async fn check_addresses(address: SocketAddr) {
 
 /// Only Linux has loopback addresses other than 127.0.0.1.
 #[cfg(target_os = "linux")]
-#[test]
+#[support::test]
 fn two_addresses_do_not_limit_each_other() {
     run(serving(server(), async |address| check_addresses(address).await));
 }
 
 #[cfg(target_os = "linux")]
-#[test]
+#[support::test]
 fn a_mounted_server_limits_each_address_that_its_application_reports() {
     run(async {
         let router = server().into_router().await.unwrap();
@@ -123,7 +123,7 @@ fn a_mounted_server_limits_each_address_that_its_application_reports() {
     });
 }
 
-#[test]
+#[support::test]
 fn two_principals_do_not_limit_each_other() {
     run(async {
         let router = server().into_router().await.unwrap().layer(from_fn(sign_in));
@@ -146,7 +146,7 @@ fn two_principals_do_not_limit_each_other() {
     });
 }
 
-#[test]
+#[support::test]
 fn two_sessions_do_not_limit_each_other() {
     run(serving(server(), async |address| {
         let sessions = [
@@ -163,7 +163,7 @@ fn two_sessions_do_not_limit_each_other() {
 }
 
 /// The `concurrency` of an item does not grow with the number of callers.
-#[test]
+#[support::test]
 fn all_callers_share_the_concurrency_limit_of_an_item() {
     run(async {
         let turns = Arc::new(Turns { begun: Semaphore::new(0), go: Semaphore::new(0) });
@@ -183,7 +183,7 @@ fn all_callers_share_the_concurrency_limit_of_an_item() {
     });
 }
 
-#[test]
+#[support::test]
 fn refusals_of_the_transport_are_counted() {
     let limits = Limits::new().sessions(1).message(2000).depth(20).events(2).head(4000);
     run(serving(server().limits(limits), async |address| {

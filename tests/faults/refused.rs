@@ -71,7 +71,7 @@ fn refusals(request: &Request) -> Vec<(&'static str, u16, Request)> {
     ]
 }
 
-#[test]
+#[support::test]
 fn a_connection_is_usable_after_a_request_that_is_refused_unread() {
     run(async {
         let limits = Limits::new().message(4096);
@@ -101,7 +101,7 @@ fn a_connection_is_usable_after_a_request_that_is_refused_unread() {
 }
 
 /// Tests a body that is long, a body without a known length, and a body that is sent only after `100 Continue`.
-#[test]
+#[support::test]
 fn a_response_announces_that_its_connection_closes_if_the_body_is_not_read() {
     run(async {
         let tokens = StaticTokens::new().token("a", "ada");
@@ -128,7 +128,7 @@ fn a_response_announces_that_its_connection_closes_if_the_body_is_not_read() {
 }
 
 /// A client can read the response even if it is still sending the body when the response arrives.
-#[test]
+#[support::test]
 fn a_response_arrives_while_a_long_body_is_still_being_sent() {
     run(async {
         let served = Served::start(server().auth(StaticTokens::new().token("a", "ada"))).await;

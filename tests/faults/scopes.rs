@@ -181,7 +181,7 @@ pub(crate) fn check_step_up(reply: &Reply, says: &str, scopes: &str) {
     assert_eq!(said, expected);
 }
 
-#[test]
+#[support::test]
 fn a_caller_with_too_few_scopes_is_told_which_scopes_to_ask_for() {
     run(async {
         let served = Served::start(server().auth(protected())).await;
@@ -223,7 +223,7 @@ fn a_caller_with_too_few_scopes_is_told_which_scopes_to_ask_for() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_policy_says_no_without_naming_a_scope() {
     run(async {
         let served = Served::start(server().auth(protected())).await;
@@ -245,7 +245,7 @@ fn a_policy_says_no_without_naming_a_scope() {
 }
 
 /// The server checks the scopes of a caller before it counts the call towards the rate.
-#[test]
+#[support::test]
 fn a_refused_call_does_not_count_towards_the_rate() {
     run(async {
         let served = Served::start(server().auth(protected())).await;
@@ -262,7 +262,7 @@ fn a_refused_call_does_not_count_towards_the_rate() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_caller_without_a_token_is_told_which_scopes_to_ask_for() {
     run(async {
         let served = Served::start(server().auth(protected().optional())).await;
@@ -296,7 +296,7 @@ pub(crate) fn names(list: &Value) -> String {
 }
 
 /// An answer inside a batch has no HTTP status of its own. Neither does an answer on an event stream of protocol revision 2024-11-05.
-#[test]
+#[support::test]
 fn without_an_http_status_the_json_rpc_error_reports_missing_scopes() {
     run(async {
         let served = Served::start(server().legacy_sse(true).auth(protected())).await;
@@ -337,7 +337,7 @@ fn without_an_http_status_the_json_rpc_error_reports_missing_scopes() {
     });
 }
 
-#[test]
+#[support::test]
 fn only_a_caller_that_may_call_a_tool_begins_and_reaches_its_tasks() {
     run(async {
         let served = Served::start(server().auth(protected())).await;
@@ -408,7 +408,7 @@ fn only_a_caller_that_may_call_a_tool_begins_and_reaches_its_tasks() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_server_with_restricted_items_but_no_auth_does_not_start() {
     run(async {
         let refused = server().bind_http("127.0.0.1:0").await.unwrap_err().to_string();
@@ -441,7 +441,7 @@ fn a_server_with_restricted_items_but_no_auth_does_not_start() {
 
 struct Late;
 
-#[test]
+#[support::test]
 fn a_scope_that_every_request_needs_is_named_with_the_items() {
     run(async {
         let protected = ProtectedResource::new(tokens()).require("notes:read");

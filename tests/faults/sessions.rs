@@ -21,7 +21,7 @@ const OPENED: usize = 8 << 10;
 const USED: usize = 24 << 10;
 const COUNT: usize = 1000;
 
-#[test]
+#[support::test]
 fn a_thousand_forgotten_sessions_cost_little() {
     run(async {
         let server = Server::start("");
@@ -43,14 +43,14 @@ fn a_thousand_forgotten_sessions_cost_little() {
             client.await.unwrap();
         }
         let grown = server.memory().above(before);
-        eprintln!("opened: {} bytes a session", grown / COUNT);
+        support::note!("opened: {} bytes a session", grown / COUNT);
         assert!(meanwhile, "another client waited for all of them");
         assert!(grown < COUNT * OPENED, "{} bytes a session", grown / COUNT);
     });
 }
 
 /// Each session has a subscription, and its client has closed the standalone stream.
-#[test]
+#[support::test]
 fn a_thousand_sessions_whose_streams_broke_cost_little() {
     run(async {
         let server = Server::start("");
@@ -71,14 +71,14 @@ fn a_thousand_sessions_whose_streams_broke_cost_little() {
         used(COUNT / 2).await;
         check_echo(server.address()).await;
         let grown = server.memory().above(before);
-        eprintln!("used: {} bytes a session", 2 * grown / COUNT);
+        support::note!("used: {} bytes a session", 2 * grown / COUNT);
         assert!(grown < COUNT / 2 * USED, "{} bytes a session", 2 * grown / COUNT);
         // All sessions are notified of the update, and no client reads.
         let touched =
             crate::client::ask(server.address(), "touch", json!({ "uris": 1, "times": 200 }));
         assert_eq!(touched.await, "1 touched 200 times");
         let grown = server.memory().above(before);
-        eprintln!("… and with an update nobody reads: {} bytes a session", 2 * grown / COUNT);
+        support::note!("… and with an update nobody reads: {} bytes a session", 2 * grown / COUNT);
         assert!(grown < COUNT / 2 * USED, "{} bytes a session", 2 * grown / COUNT);
     });
 }
@@ -92,7 +92,7 @@ async fn filled(limits: &str, count: usize) -> (Server, Vec<Session>) {
     (server, sessions)
 }
 
-#[test]
+#[support::test]
 fn sessions_beyond_the_limit_are_refused_until_one_is_deleted() {
     run(async {
         let (server, sessions) = filled("sessions=3", 3).await;
@@ -117,7 +117,7 @@ fn sessions_beyond_the_limit_are_refused_until_one_is_deleted() {
     });
 }
 
-#[test]
+#[support::test]
 fn idle_sessions_make_room_for_new_ones() {
     run(before_it_ends(1, async |valid| {
         let (server, _sessions) = filled("sessions=3,session_idle=600000", 3).await;
@@ -138,7 +138,7 @@ fn idle_sessions_make_room_for_new_ones() {
 }
 
 /// A session that was opened but never used becomes idle like any other session, so that a new session can take its place.
-#[test]
+#[support::test]
 fn sessions_that_were_never_used_become_idle_no_later() {
     let limits = Limits::new().sessions(3).session_idle(Duration::from_millis(300));
     run(serving(rates::server().limits(limits), async |address| {

@@ -135,7 +135,7 @@ fn check_refused(reply: &Reply) {
     );
 }
 
-#[test]
+#[support::test]
 fn each_step_of_a_login_may_reach_another_node() {
     run(async {
         let nodes = Nodes::start(|| server(authorization_server())).await;
@@ -172,7 +172,7 @@ fn each_step_of_a_login_may_reach_another_node() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_client_with_a_secret_is_known_to_all_nodes() {
     run(async {
         let nodes = Nodes::start(|| server(authorization_server())).await;
@@ -192,7 +192,7 @@ fn a_client_with_a_secret_is_known_to_all_nodes() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_code_that_is_used_at_two_nodes_takes_back_what_it_gave() {
     run(async {
         let nodes = Nodes::start(|| server(authorization_server())).await;
@@ -222,7 +222,7 @@ fn a_code_that_is_used_at_two_nodes_takes_back_what_it_gave() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_refresh_token_is_good_once_on_all_nodes() {
     run(async {
         let nodes = Nodes::start(|| server(authorization_server())).await;
@@ -245,7 +245,7 @@ fn a_refresh_token_is_good_once_on_all_nodes() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_login_that_ends_at_one_node_is_over_at_the_other() {
     run(async {
         let (nodes, [here, there]) = Nodes::with_logins().await;
@@ -297,7 +297,7 @@ fn a_login_that_ends_at_one_node_is_over_at_the_other() {
 
 /// A node does not notice the revocation of a token that only the other node has verified. Such a token therefore does not keep the stream
 /// open, and its revocation does not end the stream.
-#[test]
+#[support::test]
 fn a_stream_ends_with_its_login_although_the_client_posts_to_another_node() {
     run(async {
         let nodes = Nodes::start(|| {
@@ -320,7 +320,7 @@ fn a_stream_ends_with_its_login_although_the_client_posts_to_another_node() {
     });
 }
 
-#[test]
+#[support::test]
 fn guessing_at_all_nodes_ends_as_soon_as_at_one() {
     // The clock jumps over more than the usual limit of a test.
     run_within(10 * LIMIT, async {
@@ -366,7 +366,7 @@ fn guessing_at_all_nodes_ends_as_soon_as_at_one() {
 }
 
 /// Each node refuses the client or the browser of another user, also if the login has begun at the other node.
-#[test]
+#[support::test]
 fn nodes_show_nothing_to_strangers() {
     run(async {
         let nodes = Nodes::start(|| server(authorization_server())).await;
@@ -405,7 +405,7 @@ fn nodes_show_nothing_to_strangers() {
     });
 }
 
-#[test]
+#[support::test]
 fn calls_with_one_token_ask_the_store_at_most_once_a_second() {
     run(async {
         let nodes = Nodes::start(|| server(authorization_server())).await;
@@ -428,7 +428,7 @@ fn calls_with_one_token_ask_the_store_at_most_once_a_second() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_store_that_is_away_is_an_error_that_passes() {
     run(async {
         let nodes = Nodes::start(|| server(authorization_server())).await;
@@ -473,7 +473,7 @@ fn a_store_that_is_away_is_an_error_that_passes() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_login_at_a_provider_may_come_back_to_another_node() {
     run(async {
         let provider = Provider::start().await;
@@ -506,7 +506,7 @@ fn a_login_at_a_provider_may_come_back_to_another_node() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_node_that_starts_later_knows_everything() {
     run(async {
         let store = Arc::<Shared>::default();

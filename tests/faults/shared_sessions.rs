@@ -46,7 +46,7 @@ async fn samples(model: Sample) -> Result<String> {
     Ok(model.ask("color", Sampling::ask("Which color?", 10)).await?.text())
 }
 
-#[test]
+#[support::test]
 fn a_session_that_is_initialized_again_has_its_new_client_and_revision_at_every_node() {
     run(async {
         let cluster = Cluster::start_with(|server| server.items(items![shows_forms])).await;
@@ -75,7 +75,7 @@ pub(crate) fn logs() {
     tracing::info!("a message");
 }
 
-#[test]
+#[support::test]
 fn a_log_level_applies_at_every_node_as_soon_as_it_is_set() {
     // The nodes run on the threads of this test alone, so other tests are not affected.
     let layer = tracing_subscriber::registry().with(mcp_runtime::logging::client_log());
@@ -99,7 +99,7 @@ fn a_log_level_applies_at_every_node_as_soon_as_it_is_set() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_session_that_is_initialized_again_in_the_same_revision_has_its_new_client_at_every_node() {
     run(async {
         let cluster = Cluster::start_with(|server| server.items(items![shows_forms])).await;
@@ -118,7 +118,7 @@ fn a_session_that_is_initialized_again_in_the_same_revision_has_its_new_client_a
     });
 }
 
-#[test]
+#[support::test]
 fn answers_and_cancellations_in_a_batch_reach_calls_at_other_nodes() {
     run(async {
         let cluster =
@@ -155,7 +155,7 @@ fn answers_and_cancellations_in_a_batch_reach_calls_at_other_nodes() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_stream_can_be_resumed_while_its_first_connection_is_half_open() {
     // The events are large, so that they fill the connection. A busy machine needs more time for them than for other tests.
     run_within(Duration::from_secs(400), async {
@@ -181,7 +181,7 @@ fn a_stream_can_be_resumed_while_its_first_connection_is_half_open() {
     });
 }
 
-#[test]
+#[support::test]
 fn responses_to_questions_that_no_node_can_have_sent_do_not_reach_the_store() {
     run(async {
         let cluster = Cluster::start().await;
@@ -209,7 +209,7 @@ fn responses_to_questions_that_no_node_can_have_sent_do_not_reach_the_store() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_store_keeps_no_more_events_of_a_stream_than_its_limits_allow() {
     run(async {
         let cluster = Cluster::start_with(|server| server.items(items![floods])).await;
@@ -234,7 +234,7 @@ fn the_store_keeps_no_more_events_of_a_stream_than_its_limits_allow() {
     });
 }
 
-#[test]
+#[support::test]
 fn sessions_are_counted_once_for_all_nodes_and_each_principal() {
     run(async {
         let cluster = Cluster::start_with(|server| {
@@ -273,7 +273,7 @@ fn sessions_are_counted_once_for_all_nodes_and_each_principal() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_node_that_missed_messages_of_the_others_sends_a_client_nothing_that_another_node_sends() {
     run(async {
         let cluster = Cluster::start().await;
@@ -298,7 +298,7 @@ fn a_node_that_missed_messages_of_the_others_sends_a_client_nothing_that_another
     });
 }
 
-#[test]
+#[support::test]
 fn each_update_is_sent_once_after_a_change_has_failed_at_the_node_that_sent_them() {
     run(async {
         let cluster = Cluster::start().await;
@@ -323,7 +323,7 @@ fn each_update_is_sent_once_after_a_change_has_failed_at_the_node_that_sent_them
     });
 }
 
-#[test]
+#[support::test]
 fn a_batch_whose_calls_run_is_answered_if_its_other_messages_have_to_wait_for_the_store() {
     run(async {
         let cluster = Cluster::start().await;
@@ -413,7 +413,7 @@ async fn open_with(fault: Option<(usize, StoreFault)>) -> usize {
     requests
 }
 
-#[test]
+#[support::test]
 fn a_client_is_told_of_no_session_and_no_event_that_the_store_does_not_hold() {
     run(async {
         let requests = open_with(None).await;

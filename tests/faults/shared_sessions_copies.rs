@@ -75,7 +75,7 @@ async fn has_read_the_log(updates: &mut Stream, other: SocketAddr) {
     assert_eq!(update["params"]["uri"], "notes://today", "{update}");
 }
 
-#[test]
+#[support::test]
 fn a_first_setting_that_the_store_did_not_take_is_stored_when_the_client_repeats_it() {
     // The nodes run on the threads of this test alone, so other tests are not affected.
     let layer = tracing_subscriber::registry().with(mcp_runtime::logging::client_log());
@@ -106,7 +106,7 @@ fn a_first_setting_that_the_store_did_not_take_is_stored_when_the_client_repeats
     });
 }
 
-#[test]
+#[support::test]
 fn a_session_that_is_initialized_again_keeps_no_roots_of_its_previous_client_at_any_node() {
     run(async {
         let cluster = Cluster::start_with(|server| server.items(items![counts_roots])).await;
@@ -123,7 +123,7 @@ fn a_session_that_is_initialized_again_keeps_no_roots_of_its_previous_client_at_
     });
 }
 
-#[test]
+#[support::test]
 fn a_long_message_that_the_roots_have_changed_reaches_nodes_without_calls() {
     run(async {
         let cluster =
@@ -203,7 +203,7 @@ impl Follower for HeldFollower {
     }
 }
 
-#[test]
+#[support::test]
 fn a_cancellation_that_a_node_reads_again_later_does_not_cancel_a_new_call_with_the_same_id() {
     run(async {
         let store = HeldLog::new();

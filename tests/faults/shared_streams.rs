@@ -18,7 +18,7 @@ async fn steps_forever(progress: Progress) {
     std::future::pending::<()>().await;
 }
 
-#[test]
+#[support::test]
 fn a_call_that_a_stopping_node_drops_ends_with_an_error_at_another_node() {
     run(async {
         let limits = Limits::new().grace(Duration::ZERO);
@@ -63,7 +63,7 @@ fn change_all(handle: Handle) {
     }
 }
 
-#[test]
+#[support::test]
 fn a_client_that_reads_along_gets_each_update_of_a_burst() {
     run(async {
         let cluster = Cluster::start_with(|server| server.items(items![note, change_all])).await;
@@ -90,7 +90,7 @@ fn a_client_that_reads_along_gets_each_update_of_a_burst() {
     });
 }
 
-#[test]
+#[support::test]
 fn an_outage_of_the_store_is_logged_once_and_so_is_its_end() {
     let logged = Logged::start();
     run(async {

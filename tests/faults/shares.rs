@@ -91,7 +91,7 @@ fn board(n: &str) -> String {
     n.to_owned()
 }
 
-#[test]
+#[support::test]
 fn a_client_that_repeats_initialize_keeps_no_other_out() {
     run(async {
         for known in KNOWN {
@@ -119,7 +119,7 @@ fn a_client_that_repeats_initialize_keeps_no_other_out() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_client_that_opens_streams_keeps_no_other_out() {
     run(async {
         for known in KNOWN {
@@ -152,7 +152,7 @@ fn a_client_that_opens_streams_keeps_no_other_out() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_client_whose_calls_wait_keeps_no_other_out() {
     run(async {
         for known in KNOWN {
@@ -190,7 +190,7 @@ fn a_client_whose_calls_wait_keeps_no_other_out() {
 
 /// Waiting calls and open streams keep their connections open. The limit on connections may be lower than the limits on calls and streams,
 /// so without a share for each client, one client could take all connections.
-#[test]
+#[support::test]
 fn a_client_that_keeps_connections_keeps_no_other_out() {
     run(async {
         for known in KNOWN {
@@ -244,7 +244,7 @@ fn a_client_that_keeps_connections_keeps_no_other_out() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_client_whose_tasks_run_keeps_no_other_out() {
     run(async {
         for known in KNOWN {
@@ -276,7 +276,7 @@ fn a_client_whose_tasks_run_keeps_no_other_out() {
 }
 
 /// All sessions of a client count towards one share.
-#[test]
+#[support::test]
 fn a_client_that_subscribes_keeps_no_other_out() {
     run(async {
         for known in KNOWN {

@@ -30,7 +30,7 @@ async fn started(limits: &str) -> Server {
 
 #[track_caller]
 fn check_soon(what: &str, ended: &Ended) {
-    eprintln!("{what}: ended after {:?}", ended.took);
+    support::note!("{what}: ended after {:?}", ended.took);
     assert!(ended.status.success(), "{what}: {ended:?}");
     assert_eq!(ended.stderr.matches("on_shutdown has run").count(), 1, "{ended:?}");
     assert!(!ended.stderr.contains("dropped; connections"), "{ended:?}");
@@ -55,7 +55,7 @@ async fn reply(connection: &mut Connection) -> Reply {
     Reply { head, body }
 }
 
-#[test]
+#[support::test]
 fn idle_connections_are_closed_at_shutdown() {
     run(async {
         let server = started(ENDLESS).await;
@@ -72,7 +72,7 @@ fn idle_connections_are_closed_at_shutdown() {
     });
 }
 
-#[test]
+#[support::test]
 fn calls_that_run_are_finished_and_answered() {
     run(async {
         let server = started(ENDLESS).await;
@@ -106,7 +106,7 @@ fn calls_that_run_are_finished_and_answered() {
 }
 
 /// During the shutdown, a client may finish a request that it has begun to send.
-#[test]
+#[support::test]
 fn a_request_that_is_being_sent_at_shutdown_is_answered() {
     run(async {
         let server = started(ENDLESS).await;
@@ -130,7 +130,7 @@ fn a_request_that_is_being_sent_at_shutdown_is_answered() {
     });
 }
 
-#[test]
+#[support::test]
 fn listen_streams_end_with_a_result_at_shutdown() {
     run(async {
         let server = started(ENDLESS).await;
@@ -154,12 +154,12 @@ fn listen_streams_end_with_a_result_at_shutdown() {
             let meta = &result["result"]["_meta"];
             assert_eq!(meta["io.modelcontextprotocol/subscriptionId"], id);
         }
-        eprintln!("{MODERN} streams have ended after {:?}", from.elapsed());
+        support::note!("{MODERN} streams have ended after {:?}", from.elapsed());
         check_soon("listening", &server.wait());
     });
 }
 
-#[test]
+#[support::test]
 fn streams_of_older_revisions_end_at_shutdown() {
     run(async {
         let server = started(ENDLESS).await;
@@ -179,7 +179,7 @@ fn streams_of_older_revisions_end_at_shutdown() {
     });
 }
 
-#[test]
+#[support::test]
 fn requests_that_never_end_are_dropped_after_the_grace_period() {
     run(async {
         let server = started("grace=700").await;
@@ -196,7 +196,7 @@ fn requests_that_never_end_are_dropped_after_the_grace_period() {
         }
         server.terminate();
         let ended = server.wait();
-        eprintln!("never: ended after {:?}", ended.took);
+        support::note!("never: ended after {:?}", ended.took);
         assert!(ended.status.success(), "{ended:?}");
         assert!(ended.took >= GRACE, "{ended:?}");
         assert!(ended.stderr.contains("dropped; connections: 4,"), "{ended:?}");
@@ -208,7 +208,7 @@ fn requests_that_never_end_are_dropped_after_the_grace_period() {
 }
 
 /// A client that does not read delays the end of the server by the grace period at most, like a running call.
-#[test]
+#[support::test]
 fn a_client_that_does_not_read_is_dropped_after_the_grace_period() {
     run(async {
         let server = started("grace=700").await;
@@ -223,7 +223,7 @@ fn a_client_that_does_not_read_is_dropped_after_the_grace_period() {
 }
 
 /// The client of a session may later see the effects of its call in another process, so the call gets the grace period.
-#[test]
+#[support::test]
 fn a_call_whose_client_has_left_gets_the_grace_period() {
     run(async {
         let server = started("grace=700").await;
@@ -243,7 +243,7 @@ fn a_call_whose_client_has_left_gets_the_grace_period() {
 }
 
 /// A user who sends a second signal does not want to wait, so the server ends at once, as it does on stdio.
-#[test]
+#[support::test]
 fn a_second_signal_ends_the_grace_period() {
     run(async {
         let server = started(ENDLESS).await;
@@ -256,7 +256,7 @@ fn a_second_signal_ends_the_grace_period() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_server_with_a_busy_handler_ends_after_the_grace_period_or_a_second_signal() {
     run(async {
         for (limits, signals) in [("grace=700", 1), (ENDLESS, 2)] {

@@ -27,7 +27,7 @@ async fn check_too_slow(mut connection: Connection, from: Stopwatch) {
     Reply { head, body }.check_error(408, -32600, "the body took longer than 700ms");
 }
 
-#[test]
+#[support::test]
 fn a_body_that_stops_half_way_times_out() {
     run(async {
         let server = Server::start(LIMITS);
@@ -39,7 +39,7 @@ fn a_body_that_stops_half_way_times_out() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_body_that_arrives_too_slowly_times_out() {
     run(async {
         let server = Server::start(LIMITS);
@@ -58,7 +58,7 @@ fn a_body_that_arrives_too_slowly_times_out() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_slow_body_within_the_limit_is_read() {
     run(async {
         let server = Server::start("body_time=20000");
@@ -77,7 +77,7 @@ fn a_slow_body_within_the_limit_is_read() {
 }
 
 /// Without a complete head there is no request to answer, so the server closes the connection without a response.
-#[test]
+#[support::test]
 fn a_head_that_stops_half_way_times_out() {
     run(async {
         let server = Server::start(LIMITS);
@@ -95,7 +95,7 @@ fn a_head_that_stops_half_way_times_out() {
 
 /// Other clients are served while hundreds of requests are unfinished. An unfinished request uses memory only for the bytes that have
 /// arrived, not for the announced length.
-#[test]
+#[support::test]
 fn many_unfinished_requests_delay_no_other_client() {
     run(async {
         let server = Server::start("body_time=600000");
@@ -113,7 +113,7 @@ fn many_unfinished_requests_delay_no_other_client() {
             check_echo(server.address()).await;
         }
         let grown = server.memory().above(before);
-        eprintln!("400 halves: {} KiB each", (grown >> 10) / 400);
+        support::note!("400 halves: {} KiB each", (grown >> 10) / 400);
         assert!(grown < 400 * (64 << 10), "{grown}");
         for half in bodies.iter_mut().chain(&mut heads) {
             assert!(half.is_silent(), "the echo came only after it had been given up");

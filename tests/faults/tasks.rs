@@ -100,7 +100,7 @@ async fn waits(progress: Progress) {
     std::future::pending::<()>().await;
 }
 
-#[test]
+#[support::test]
 fn a_stream_follows_the_task_of_another_server() {
     run(async {
         let store = Arc::new(MemoryStore::new().shared());
@@ -126,7 +126,7 @@ fn a_stream_follows_the_task_of_another_server() {
     });
 }
 
-#[test]
+#[support::test]
 fn tasks_survive_the_end_of_their_process() {
     run(async {
         let folder = Folder::new();
@@ -185,7 +185,7 @@ async fn keep_on(address: SocketAddr, arguments: Value, answered: Arc<AtomicUsiz
 }
 
 /// The process may be killed at any moment, even in the middle of a write.
-#[test]
+#[support::test]
 fn an_acknowledged_task_survives_a_kill_at_any_moment() {
     run(async {
         let folder = Folder::new();
@@ -213,7 +213,7 @@ fn an_acknowledged_task_survives_a_kill_at_any_moment() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_second_server_does_not_start_on_the_same_file() {
     run(async {
         let folder = Folder::new();

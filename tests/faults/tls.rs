@@ -82,7 +82,7 @@ impl Listener for Secure {
     }
 }
 
-#[test]
+#[support::test]
 fn keys_are_fetched_only_from_an_issuer_with_a_trusted_certificate() {
     // Builds the example before the deadline of the test begins.
     let rig = example("rig");
@@ -146,7 +146,7 @@ async fn proxy() -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
     (address, asked)
 }
 
-#[test]
+#[support::test]
 fn keys_come_through_the_proxy_of_the_environment() {
     let rig = example("rig");
     run(async {

@@ -12,7 +12,7 @@ use crate::{
     issuer::{AUDIENCE, Issuer, Key, Manner, now, unsigned},
 };
 
-#[test]
+#[support::test]
 fn good_tokens_are_let_in_and_no_others() {
     run(async {
         let (rsa, ec, ed) = (Key::rsa("r"), Key::p256("e"), Key::ed25519("d", 1));
@@ -158,7 +158,7 @@ fn good_tokens_are_let_in_and_no_others() {
     });
 }
 
-#[test]
+#[support::test]
 fn keys_are_rotated_and_floods_are_not_passed_on() {
     run(async {
         let (old, new, unknown) = (Key::ed25519("1", 1), Key::p256("2"), Key::ed25519("x", 9));
@@ -191,7 +191,7 @@ fn keys_are_rotated_and_floods_are_not_passed_on() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_misbehaving_issuer_lets_no_caller_in() {
     run(async {
         let manners = [

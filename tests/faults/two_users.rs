@@ -130,7 +130,7 @@ fn everything(session: &Session, event: &str) -> Vec<Request> {
     ]
 }
 
-#[test]
+#[support::test]
 fn a_session_and_its_contents_are_reachable_only_by_its_user() {
     let both = Both::new();
     run(serving(server(&both), async |address| {
@@ -165,7 +165,7 @@ fn a_session_and_its_contents_are_reachable_only_by_its_user() {
     }));
 }
 
-#[test]
+#[support::test]
 fn a_call_without_a_session_cannot_be_cancelled_by_another_user() {
     let both = Both::new();
     run(serving(server(&both), async |address| {
@@ -191,7 +191,7 @@ fn a_call_without_a_session_cannot_be_cancelled_by_another_user() {
     }));
 }
 
-#[test]
+#[support::test]
 fn a_cursor_leads_into_its_readers_own_list() {
     let both = Both::new();
     run(serving(server(&both), async |address| {

@@ -36,7 +36,7 @@ fn said(reply: &Reply) -> (u16, String) {
     (reply.status(), String::from_utf8_lossy(&reply.body).into_owned())
 }
 
-#[test]
+#[support::test]
 fn another_users_streams_cannot_be_read_or_resumed_at_any_node() {
     run(async {
         let cluster = Cluster::start_with(with_users).await;
@@ -94,7 +94,7 @@ fn another_users_streams_cannot_be_read_or_resumed_at_any_node() {
     });
 }
 
-#[test]
+#[support::test]
 fn an_event_id_of_another_users_session_stream_leads_only_into_the_readers_own_stream() {
     run(async {
         let cluster = Cluster::start_with(with_users).await;
@@ -125,7 +125,7 @@ fn an_event_id_of_another_users_session_stream_leads_only_into_the_readers_own_s
     });
 }
 
-#[test]
+#[support::test]
 fn another_users_task_is_unknown_at_every_node() {
     run(async {
         let cluster = Cluster::start_with(with_users).await;

@@ -18,7 +18,7 @@ const COST: usize = 8 * MIB;
 #[track_caller]
 fn check_bounded(what: &str, server: &Server, before: Memory, bound: usize) {
     let grown = server.memory().above(before);
-    eprintln!("{what}: {} KiB", grown >> 10);
+    support::note!("{what}: {} KiB", grown >> 10);
     assert!(grown < bound, "{what}: {} MiB", grown >> 20);
 }
 
@@ -54,7 +54,7 @@ async fn check_hears_again(server: &Server, mut stream: Stream) -> usize {
     heard
 }
 
-#[test]
+#[support::test]
 fn a_listen_stream_that_is_not_read_keeps_each_update_once() {
     run(async {
         let (server, before) = warm().await;
@@ -71,7 +71,7 @@ fn a_listen_stream_that_is_not_read_keeps_each_update_once() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_stream_of_a_session_that_is_not_read_keeps_each_update_once() {
     run(async {
         let (server, before) = warm().await;
@@ -114,7 +114,7 @@ fn torrent() -> Value {
     json!({ "n": REPORTS, "bytes": 300 })
 }
 
-#[test]
+#[support::test]
 fn reports_of_a_call_that_are_not_read_are_merged() {
     run(async {
         let (server, before) = warm().await;
@@ -123,7 +123,7 @@ fn reports_of_a_call_that_are_not_read_are_merged() {
     });
 }
 
-#[test]
+#[support::test]
 fn reports_of_a_session_that_are_not_read_are_merged() {
     run(async {
         let (server, before) = warm().await;
@@ -134,7 +134,7 @@ fn reports_of_a_session_that_are_not_read_are_merged() {
 }
 
 /// If a handler never waits, the server still sends its reports while the handler works. The handler ends when its client disconnects.
-#[test]
+#[support::test]
 fn the_reports_of_a_handler_that_never_waits_are_sent() {
     run(async {
         let (server, before) = warm().await;
@@ -149,7 +149,7 @@ fn the_reports_of_a_handler_that_never_waits_are_sent() {
 }
 
 /// The server buffers each unread answer completely.
-#[test]
+#[support::test]
 fn large_unread_answers_use_bounded_memory() {
     const BYTES: usize = 8 * MIB;
     run(async {
@@ -173,7 +173,7 @@ fn large_unread_answers_use_bounded_memory() {
 
 /// The server answers the requests of a connection in order. It does not handle a request before it has sent the answer to the previous
 /// one.
-#[test]
+#[support::test]
 fn requests_wait_behind_an_unread_answer() {
     const BYTES: usize = MIB;
     run(async {
@@ -196,7 +196,7 @@ fn requests_wait_behind_an_unread_answer() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_legacy_sse_stream_that_is_not_read_keeps_each_update_once() {
     run(async {
         let (server, before) = warm().await;
@@ -215,7 +215,7 @@ fn a_legacy_sse_stream_that_is_not_read_keeps_each_update_once() {
 }
 
 /// Unlike updates, answers cannot be merged. The server therefore rejects further calls from a client that does not read them.
-#[test]
+#[support::test]
 fn unread_answers_on_a_legacy_sse_stream_are_bounded() {
     const COUNT: usize = 1000;
     run(async {
@@ -240,7 +240,7 @@ fn unread_answers_on_a_legacy_sse_stream_are_bounded() {
 }
 
 /// A stream whose client has disconnected keeps all messages of its call, so the server limits the number of such streams.
-#[test]
+#[support::test]
 fn answers_of_a_session_whose_client_has_left_are_bounded() {
     run(async {
         let server = Server::start("keep_alive=50");

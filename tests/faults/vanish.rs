@@ -23,7 +23,7 @@ fn hold(key: &str) -> Value {
     json!({ "key": key })
 }
 
-#[test]
+#[support::test]
 fn a_modern_call_ends_with_its_stream() {
     run(async {
         let server = Server::start("");
@@ -34,7 +34,7 @@ fn a_modern_call_ends_with_its_stream() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_modern_call_ends_with_the_connection_that_waits_for_it() {
     run(async {
         let server = Server::start("");
@@ -45,7 +45,7 @@ fn a_modern_call_ends_with_the_connection_that_waits_for_it() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_blocking_handler_is_cancelled_when_its_modern_client_leaves() {
     run(async {
         let server = Server::start("");
@@ -60,7 +60,7 @@ fn a_blocking_handler_is_cancelled_when_its_modern_client_leaves() {
 }
 
 /// The server notices that a client has disconnected, even if the client has already sent the next request on the connection.
-#[test]
+#[support::test]
 fn a_modern_call_ends_even_if_the_next_request_has_arrived() {
     run(async {
         let server = Server::start("keep_alive=500");
@@ -73,7 +73,7 @@ fn a_modern_call_ends_even_if_the_next_request_has_arrived() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_session_goes_on_without_its_connections() {
     run(async {
         let server = Server::start("");
@@ -100,7 +100,7 @@ fn a_session_goes_on_without_its_connections() {
 }
 
 /// A call without any event has no stream that could be resumed, but it still runs to its end.
-#[test]
+#[support::test]
 fn a_call_of_a_session_finishes_even_if_its_plain_answer_is_lost() {
     run(async {
         let server = Server::start("");
@@ -156,7 +156,7 @@ async fn broken_ticks(session: Session, seed: u64, n: u32) -> (Vec<Value>, usize
     }
 }
 
-#[test]
+#[support::test]
 fn no_message_is_lost_or_repeated_when_a_stream_breaks() {
     const N: u32 = 20;
     run(async {
@@ -180,7 +180,7 @@ fn no_message_is_lost_or_repeated_when_a_stream_breaks() {
             }
             check_echo(server.address()).await;
         }
-        eprintln!("60 calls, {all_breaks} breaks");
+        support::note!("60 calls, {all_breaks} breaks");
         assert!(all_breaks > 300, "{all_breaks}");
     });
 }

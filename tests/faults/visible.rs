@@ -17,7 +17,7 @@ use crate::{
     scopes::{Way, check_refused, check_step_up, names, protected, server},
 };
 
-#[test]
+#[support::test]
 fn lists_have_what_a_caller_may_use_page_by_page() {
     run(async {
         let build = server().tools_per_page(2).items_per_page(1).auth(protected());
@@ -61,7 +61,7 @@ fn lists_have_what_a_caller_may_use_page_by_page() {
     });
 }
 
-#[test]
+#[support::test]
 fn lists_can_include_items_that_need_further_scopes() {
     run(async {
         let protected = protected().optional().list_beyond_scopes();
@@ -85,7 +85,7 @@ fn lists_can_include_items_that_need_further_scopes() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_caller_cannot_subscribe_to_a_resource_that_it_may_not_read() {
     run(async {
         let served = Served::start(server().auth(protected())).await;
@@ -142,7 +142,7 @@ async fn sign_in(mut request: HttpRequest, next: Next) -> axum::response::Respon
     next.run(request).await
 }
 
-#[test]
+#[support::test]
 fn an_application_may_supply_the_authorization_of_a_caller() {
     run(async {
         let router = server().into_router().await.unwrap().layer(from_fn(sign_in));

@@ -51,7 +51,7 @@ fn server() -> Builder {
     mcp_runtime::server!(name = "withdrawn").items(items![tell, chat, withdraw]).auth(tokens)
 }
 
-#[test]
+#[support::test]
 fn a_task_does_not_lose_its_guard_with_its_tool() {
     run(async {
         for how in ["hide", "remove"] {

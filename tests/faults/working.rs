@@ -163,7 +163,7 @@ fn answered(question: &Value, word: &str) -> Value {
 // ---- the process ends
 
 /// Clients may come back to another process, which reads the tasks from the store, so the shutdown does not wait for these tasks.
-#[test]
+#[support::test]
 fn tasks_without_a_waiting_client_do_not_delay_the_shutdown() {
     run(async {
         let server = Server::start(ENDLESS);
@@ -184,7 +184,7 @@ fn tasks_without_a_waiting_client_do_not_delay_the_shutdown() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_result_within_the_grace_period_is_sent() {
     run(async {
         let server = Server::start(ENDLESS);
@@ -203,7 +203,7 @@ fn a_result_within_the_grace_period_is_sent() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_result_that_never_comes_is_given_up_after_the_grace() {
     run(async {
         let server = Server::start("grace=700");
@@ -228,7 +228,7 @@ fn a_result_that_never_comes_is_given_up_after_the_grace() {
 // ---- clients vanish
 
 /// Whether or not the task had begun when its client disconnected, the call leaves no data behind, and its slot becomes free again.
-#[test]
+#[support::test]
 fn a_client_that_leaves_during_a_call_takes_no_task_slot_for_good() {
     const LIMIT: usize = 45;
     const PLACES: usize = LIMIT - LIMIT / 8;
@@ -264,7 +264,7 @@ fn a_client_that_leaves_during_a_call_takes_no_task_slot_for_good() {
 }
 
 /// A call of a session continues without its connection, and so does the task that it has become.
-#[test]
+#[support::test]
 fn a_task_outlasts_the_connection_that_asked_for_it() {
     run(async {
         let server = Server::start("");
@@ -295,7 +295,7 @@ async fn question(stream: &mut Stream) -> Value {
 
 /// If the connection of an elicitation request is lost, the server sends the request again to the next client that asks for the task: in
 /// the same session, in another session, or with protocol revision 2026-07-28.
-#[test]
+#[support::test]
 fn a_question_survives_the_loss_of_its_connection() {
     run(async {
         let server = Server::start("");
@@ -339,7 +339,7 @@ fn a_question_survives_the_loss_of_its_connection() {
 }
 
 /// The elicitation request waits for a client that supports elicitation, like the client that began the task.
-#[test]
+#[support::test]
 fn a_client_without_elicitation_does_not_take_the_question_of_a_task() {
     run(async {
         let server = Server::start("");
@@ -385,7 +385,7 @@ fn text(client: usize, n: usize) -> String {
     format!("{client}: {n}")
 }
 
-#[test]
+#[support::test]
 fn a_thousand_tasks_have_a_result_each() {
     const CLIENTS: usize = 10;
     const EACH: usize = 100;

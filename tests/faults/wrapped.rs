@@ -20,7 +20,7 @@ impl TokenVerifier for Named {
     }
 }
 
-#[test]
+#[support::test]
 fn a_cached_verification_in_a_custom_verifier_ends_with_its_token() {
     run(async {
         let key = Key::ed25519("d", 1);

@@ -19,7 +19,11 @@ use std::{
 
 use page::Page;
 use session::Session;
-use support::requirement::output_of;
+use support::requirement::{needs, output_of};
+
+fn main() -> std::process::ExitCode {
+    support::harness::run()
+}
 
 fn folder() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../mcp-runtime/docs/guide"))
@@ -35,15 +39,13 @@ fn pages() -> Vec<Page> {
     paths.iter().map(|path| Page::read(path)).collect()
 }
 
-#[test]
+#[support::test]
 fn every_page_does_what_it_shows() {
     // Some pages call a server with curl, and all commands are those of a POSIX shell.
     for tool in ["sh -c true", "curl --version", "openssl version"] {
         let mut words = tool.split(' ');
         let mut command = Command::new(words.next().expect("a program"));
-        if let Err(missing) = output_of(command.args(words)) {
-            return missing.skip();
-        }
+        needs(output_of(command.args(words)));
     }
     let mut failures = Vec::new();
     let mut commands = 0;
@@ -69,7 +71,7 @@ fn every_page_does_what_it_shows() {
     assert!(commands >= least, "only {commands} commands were run");
 }
 
-#[test]
+#[support::test]
 fn every_page_is_in_the_index_and_begins_with_a_program() {
     let pages = pages();
     let index = pages.iter().find(|page| page.name == "README").expect("an index");
@@ -86,7 +88,7 @@ fn every_page_is_in_the_index_and_begins_with_a_program() {
     }
 }
 
-#[test]
+#[support::test]
 fn every_link_to_a_heading_has_its_heading() {
     assert_eq!(page::anchor("`` the `…` took longer than … ``"), "the--took-longer-than-");
     for page in pages() {
@@ -98,7 +100,7 @@ fn every_link_to_a_heading_has_its_heading() {
     }
 }
 
-#[test]
+#[support::test]
 fn every_heading_is_an_error_of_the_sources() {
     let pages = pages();
     let page = pages.iter().find(|page| page.module() == "troubleshooting").expect("the page");
@@ -107,18 +109,16 @@ fn every_heading_is_an_error_of_the_sources() {
 }
 
 /// The program of the crate's README.md is a doctest.
-#[test]
+#[support::test]
 fn the_readme_begins_with_the_program_of_the_crate() {
     let program = |path: &str| outside::read(path).programs().next().expect("a program").to_owned();
     assert_eq!(program("README.md"), program("mcp-runtime/README.md"));
 }
 
 /// `llms.txt` and `llms-full.txt` are made from the pages and from the documentation of the attributes.
-#[test]
+#[support::test]
 fn the_files_for_machines_are_up_to_date() {
-    if let Err(missing) = output_of(Command::new("python3").arg("--version")) {
-        return missing.skip();
-    }
+    needs(output_of(Command::new("python3").arg("--version")));
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let check = Command::new("python3")
         .args(["docs/llms.py", "--check"])

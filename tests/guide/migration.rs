@@ -9,7 +9,12 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use support::{clock::LIMIT, process::Running, python::Python, requirement::Missing};
+use support::{
+    clock::LIMIT,
+    process::Running,
+    python::Python,
+    requirement::{Missing, needs},
+};
 
 use crate::{
     page::{Block, Page},
@@ -28,7 +33,7 @@ const REQUIREMENTS: &str = include_str!("../clients/requirements/fastmcp.txt");
 const DETAILS: [&str; 6] =
     ["$schema", "_meta", "additionalProperties", "format", "mimeType", "title"];
 
-#[test]
+#[support::test]
 fn the_server_of_rmcp_behaves_like_ours() {
     check(|page| {
         let session = Session::with_crate("migration-rmcp", "weather-rmcp", false);
@@ -44,7 +49,7 @@ fn the_server_of_rmcp_behaves_like_ours() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_server_of_fastmcp_behaves_like_ours() {
     check(|page| {
         let session = Session::with_crate("migration-fastmcp", "weather-fastmcp", false);
@@ -62,10 +67,7 @@ fn the_server_of_fastmcp_behaves_like_ours() {
 fn check(build: impl FnOnce(&Page) -> Result<Command, Missing>) {
     static OURS: OnceLock<Vec<Value>> = OnceLock::new();
     let page = pages().into_iter().find(|page| page.module() == "migration").expect("the page");
-    let mut command = match build(&page) {
-        Ok(command) => command,
-        Err(missing) => return missing.skip(),
-    };
+    let mut command = needs(build(&page));
     let ours = OURS.get_or_init(|| {
         let session = Session::with_crate("migration-ours", "weather", false);
         session.run(&from_this_checkout("cargo add mcp-runtime")).expect("the crate is added");

@@ -179,7 +179,7 @@ fn steps(code: &[&str]) -> Vec<Step> {
 mod tests {
     use super::*;
 
-    #[test]
+    #[support::test]
     fn ports_of_servers_are_found_and_replaced() {
         let text =
             "```console\n$ mine --http 18130 &\n$ curl http://127.0.0.1:18131/ 200018\n```\n";

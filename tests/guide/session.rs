@@ -311,7 +311,7 @@ fn same(shown: &[String], output: &str) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
+    #[support::test]
     fn an_output_is_compared_line_by_line() {
         let shown =
             |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
@@ -327,7 +327,7 @@ mod tests {
         assert!(!same(&shown(&[]), "an error\n"));
     }
 
-    #[test]
+    #[support::test]
     fn a_call_is_removed_with_its_arguments() {
         let removed = remove_call("server!().setup(async || Db::open()).run()", ".setup(");
         assert_eq!(removed.as_deref(), Some("server!().run()"));

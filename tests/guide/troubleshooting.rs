@@ -104,13 +104,13 @@ fn normal(text: &str) -> String {
 mod tests {
     use super::*;
 
-    #[test]
+    #[support::test]
     fn headings_that_are_code_are_messages() {
         let page = "# Errors\n### `one`\n### ``  `two` ``\n### `` a `b` c ``\n### plain `code`\n";
         assert_eq!(headings(page).collect::<Vec<_>>(), ["one", " `two`", "a `b` c"]);
     }
 
-    #[test]
+    #[support::test]
     fn pieces_are_found_in_their_order_and_near_each_other() {
         let text = normal(
             "// there are none\nformat!(\n    \"there are two {kind}s: \\\n     rename \\\"one\\\"\"\n)",

@@ -1,4 +1,6 @@
-use std::{collections::BTreeSet, path::Path, process::Command};
+use std::{collections::BTreeSet, process::Command};
+
+use crate::sources::root;
 
 /// Checks the dependency tree of a crate that depends only on the runtime, with these features. The tree may have at most `most` crates.
 pub(crate) fn check(features: &str, most: usize) {
@@ -8,10 +10,9 @@ pub(crate) fn check(features: &str, most: usize) {
 
 /// Returns the number of crates in the dependency tree of a crate that depends only on the runtime, with these features.
 fn count(features: &str) -> usize {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let arguments = "tree -p mcp-runtime --no-default-features -e normal,build --prefix none --no-dedupe --locked";
     let output = Command::new(env!("CARGO"))
-        .current_dir(root)
+        .current_dir(root())
         .args(arguments.split(' '))
         .args(["--features", features])
         .output()
@@ -25,11 +26,10 @@ fn count(features: &str) -> usize {
 
 /// Returns the features of crates that a crate with the default features of the runtime enables, each as `crate feature "name"`.
 pub(crate) fn enabled_features() -> BTreeSet<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let arguments =
         "tree -p mcp-runtime -e normal,build,features --prefix none --no-dedupe --locked";
     let output = Command::new(env!("CARGO"))
-        .current_dir(root)
+        .current_dir(root())
         .args(arguments.split(' '))
         .output()
         .expect("cargo runs");

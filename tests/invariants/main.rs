@@ -421,11 +421,13 @@ fn the_guide_names_the_cost_of_each_feature() {
 #[cfg(unix)]
 #[test]
 fn ci_does_not_skip_tests_silently() {
-    let planted = ci::script().replace("export CI=1", "");
-    assert!(!ci::without_ci(&ci::calls("ci-planted", &planted)).is_empty());
-    let calls = ci::calls("ci", &ci::script());
-    assert!(calls.contains(" cargo test --workspace"), "{calls}");
-    assert_eq!(ci::without_ci(&calls), Vec::<String>::new());
+    let planted = ci::script().replace("export CI=1", "export CI=");
+    assert!(!ci::without_ci(&ci::commands("ci-planted", &planted, &[])).is_empty());
+    for (name, arguments) in [("ci", &[][..]), ("ci-full", &["--full"])] {
+        let commands = ci::commands(name, &ci::script(), arguments);
+        assert!(commands.contains("CI=1 cargo test-engine\n"), "{commands}");
+        assert_eq!(ci::without_ci(&commands), Vec::<String>::new());
+    }
 }
 
 #[cfg(unix)]
@@ -439,10 +441,26 @@ fn ci_installs_the_programs_of_the_deployment_tests() {
 
 #[cfg(unix)]
 #[test]
-fn ci_tests_the_runtime_with_every_set_of_features() {
-    let planted =
-        ci::script().replace("run_own_tests --no-default-features", ": --no-default-features");
-    assert!(!ci::untested_features(&ci::calls("ci-features-planted", &planted)).is_empty());
-    let calls = ci::calls("ci-features", &ci::script());
-    assert_eq!(ci::untested_features(&calls), Vec::<String>::new(), "{calls}");
+fn ci_checks_each_feature_of_the_runtime_and_the_full_tier_tests_it() {
+    const CHECK: &str = "cargo check -p mcp-runtime";
+    const TEST: &str = "cargo test -p mcp-runtime --lib --test behaviour";
+    let planted = ci::script().replace("for feature in $(features)", "for feature in http");
+    let planted = ci::commands("ci-features-planted", &planted, &["--full"]);
+    assert!(!ci::missing_features(&planted, CHECK, &[]).is_empty());
+    assert!(!ci::missing_features(&planted, TEST, &[]).is_empty());
+    let quick = ci::commands("ci-features", &ci::script(), &[]);
+    let none = [" --no-default-features"];
+    assert_eq!(ci::missing_features(&quick, CHECK, &none), Vec::<String>::new(), "{quick}");
+    let full = ci::commands("ci-features-full", &ci::script(), &["--full"]);
+    let all = ["", " --all-features"];
+    assert_eq!(ci::missing_features(&full, TEST, &all), Vec::<String>::new(), "{full}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_full_tier_runs_each_suite_as_a_whole() {
+    let quick = ci::commands("ci-suites", &ci::script(), &[]);
+    assert!(ci::suites_that_are_not_run(&quick).contains(&"guide".to_owned()), "{quick}");
+    let full = ci::commands("ci-suites-full", &ci::script(), &["--full"]);
+    assert_eq!(ci::suites_that_are_not_run(&full), Vec::<String>::new(), "{full}");
 }

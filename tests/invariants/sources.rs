@@ -124,7 +124,8 @@ pub(crate) fn tests() -> Vec<Source> {
 }
 
 pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace")
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.ancestors().nth(2).expect("the package lies in the workspace")
 }
 
 pub(crate) fn files_in(folder: &Path, extensions: &[&str], all: &mut Vec<PathBuf>) {

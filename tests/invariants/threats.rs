@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path};
 
+use crate::sources::root;
+
 const SUITES: [(&str, &str); 5] = [
     ("unit", "mcp-runtime/src"),
     ("unit", "mcp-runtime/crates"),
@@ -31,9 +33,7 @@ fn problem(row: &str) -> Option<String> {
 
 fn exists(suite: &str, name: &str) -> bool {
     let mut folders = SUITES.iter().filter(|folder| folder.0 == suite);
-    let root =
-        Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in the workspace");
-    folders.any(|folder| contains(&root.join(folder.1), &format!("fn {name}(")))
+    folders.any(|folder| contains(&root().join(folder.1), &format!("fn {name}(")))
 }
 
 fn contains(folder: &Path, text: &str) -> bool {

@@ -1,7 +1,7 @@
 //! Requests of the server to official clients: forms, URL-mode elicitation, sampling and roots, one at a time and in parallel.
 
 use serde_json::{Value, json};
-use support::requirement::Missing;
+use support::requirement::{Missing, needs};
 
 use crate::{
     inspector, python,
@@ -80,10 +80,7 @@ fn counted(report: &Value) -> [usize; 3] {
 
 #[track_caller]
 fn check_questions(report: Result<Value, Missing>, revision: &str) {
-    let report = match report {
-        Ok(report) => report,
-        Err(missing) => return missing.skip(),
-    };
+    let report = needs(report);
     check_answers(&report, revision);
     // In a session, the server caches the roots of a client that announces changes of its roots, so it requests them only once.
     let roots = if revision == MODERN { 2 } else { 1 };
@@ -110,7 +107,7 @@ pub(crate) fn check_answers(report: &Value, revision: &str) {
     }
 }
 
-#[test]
+#[support::test]
 fn python_answers_every_question() {
     for server in [Server::new("everything"), Server::over_http("everything")] {
         check_questions(python::carry_out(&server, "auto", questions()), MODERN);
@@ -118,7 +115,7 @@ fn python_answers_every_question() {
     }
 }
 
-#[test]
+#[support::test]
 fn typescript_answers_every_question() {
     for server in [Server::new("everything"), Server::over_http("everything")] {
         for revision in [MODERN, PAGES, FORMS, "2025-03-26", "2024-11-05"] {
@@ -128,7 +125,7 @@ fn typescript_answers_every_question() {
     }
 }
 
-#[test]
+#[support::test]
 fn the_older_typescript_answers_every_question() {
     let stdio = Server::new("everything");
     check_questions(typescript::carry_out(&stdio, "sdk", "auto", questions()), PAGES);
@@ -148,10 +145,7 @@ fn pages() -> Value {
 
 #[track_caller]
 fn check_pages(report: Result<Value, Missing>, revision: &str) {
-    let report = match report {
-        Ok(report) => report,
-        Err(missing) => return missing.skip(),
-    };
+    let report = needs(report);
     assert_eq!(report["protocol"], revision, "{report:#}");
     let [paid, declined] = [0, 1].map(|at| &report["steps"][at]);
     let asked = report["asked"].as_array().expect("what was asked");
@@ -178,7 +172,7 @@ fn check_pages(report: Result<Value, Missing>, revision: &str) {
     assert!(ids.first() != ids.last() || ids.is_empty(), "{report:#}");
 }
 
-#[test]
+#[support::test]
 fn users_are_sent_to_pages() {
     for server in [asking(), asking().served()] {
         check_pages(python::carry_out(&server, "auto", pages()), MODERN);
@@ -191,17 +185,14 @@ fn users_are_sent_to_pages() {
 }
 
 /// The server sends no elicitation to a client that does not declare the capability.
-#[test]
+#[support::test]
 fn a_client_without_elicitation_gets_an_error_and_no_question() {
     let server = Server::over_http("everything");
     let plan = json!({ "steps": [
         { "do": "call", "name": "test_elicitation", "arguments": { "message": "Who are you?" } },
     ] });
     let check = |report: Result<Value, Missing>| {
-        let report = match report {
-            Ok(report) => report,
-            Err(missing) => return missing.skip(),
-        };
+        let report = needs(report);
         assert_eq!(report["asked"], json!([]), "{report:#}");
         let outcome = &report["steps"][0];
         if report["protocol"] == MODERN {
@@ -221,7 +212,7 @@ fn a_client_without_elicitation_gets_an_error_and_no_question() {
 }
 
 /// The Inspector's command line has no user and no model, so it declares neither elicitation nor sampling. Its list of roots is empty.
-#[test]
+#[support::test]
 fn the_inspector_is_asked_for_roots() {
     for server in [Server::new("everything"), Server::over_http("everything")] {
         let roots = inspector::call("test_input_required_result_list_roots", "{}");

@@ -12,7 +12,7 @@ use support::{
     examples::example,
     http::{connection::Connection, head::Head},
     process::HttpServer,
-    requirement::Missing,
+    requirement::{Missing, needs},
 };
 
 use crate::{inspector, python, python::text, server::Server, typescript};
@@ -30,10 +30,7 @@ fn plan(guests: u8, steps: &[Value]) -> Value {
 /// Checks that a table was booked, and that the wait for another table ended at once.
 #[track_caller]
 fn check(report: Result<Value, Missing>, revision: &str) {
-    let report = match report {
-        Ok(report) => report,
-        Err(missing) => return missing.skip(),
-    };
+    let report = needs(report);
     assert_eq!(report["protocol"], revision, "{report:#}");
     for (at, said) in
         ["Booked: Garden, 2999-12-31 at 18:00 for 2", "Booked: Hall"].iter().enumerate()
@@ -44,7 +41,7 @@ fn check(report: Result<Value, Missing>, revision: &str) {
     assert_eq!(report["asked"].as_array().map(Vec::len), Some(3), "{revision}: {report:#}");
 }
 
-#[test]
+#[support::test]
 fn official_clients_book_and_wait() {
     let wait = json!({ "day": "2999-12-31", "time": "18:00", "guests": 4, "name": "Grace" });
     let steps = [
@@ -63,7 +60,7 @@ fn official_clients_book_and_wait() {
     }
 }
 
-#[test]
+#[support::test]
 fn the_inspector_accepts_the_schemas_calls_and_reads() {
     let server = Server::new("book");
     inspector::list(&server);
@@ -211,14 +208,14 @@ fn check_payment(mut client: Client) {
     assert_eq!((&booking["paid"], &booking["guest"]["name"]), (&json!(true), &json!("<b>Ada</b>")));
 }
 
-#[test]
+#[support::test]
 fn over_http_a_deposit_is_paid_at_the_port_of_the_server() {
     let server = HttpServer::start(example("book"), &[], &[]);
     let address = server.url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp"));
     check_payment(Client::Http(address.expect("the usual path").parse().expect("an address")));
 }
 
-#[test]
+#[support::test]
 fn over_stdio_a_deposit_is_paid_at_a_separate_listener() {
     check_payment(Client::stdio());
 }

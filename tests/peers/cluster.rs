@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use serde_json::{Value, json};
-use support::{cluster::ServerCluster, examples::example};
+use support::{cluster::ServerCluster, examples::example, requirement::needs};
 
 use crate::{
     asking::{check_answers, questions},
@@ -18,13 +18,11 @@ const LEGACY: &str = "2025-11-25";
 
 /// Lets `check` use a cluster of the example `everything`.
 fn with_cluster(check: impl FnOnce(&Server)) {
-    match ServerCluster::start(example("everything")) {
-        Ok(cluster) => check(&Server::new("everything").found_at(cluster.address)),
-        Err(missing) => missing.skip(),
-    }
+    let cluster = needs(ServerCluster::start(example("everything")));
+    check(&Server::new("everything").found_at(cluster.address));
 }
 
-#[test]
+#[support::test]
 fn clients_call_read_watch_and_cancel_at_several_nodes() {
     with_cluster(|server| {
         everything::check_python(server, "auto", MODERN);
@@ -37,26 +35,22 @@ fn clients_call_read_watch_and_cancel_at_several_nodes() {
     });
 }
 
-#[test]
+#[support::test]
 fn clients_answer_questions_of_calls_at_several_nodes() {
     with_cluster(|server| {
         for (era, revision) in [("auto", MODERN), ("legacy", LEGACY)] {
-            match python::carry_out(server, era, questions()) {
-                Ok(report) => check_answers(&report, revision),
-                Err(missing) => return missing.skip(),
-            }
+            let report = needs(python::carry_out(server, era, questions()));
+            check_answers(&report, revision);
         }
         for revision in [MODERN, LEGACY, "2025-06-18", "2025-03-26"] {
-            match typescript::carry_out(server, "client", revision, questions()) {
-                Ok(report) => check_answers(&report, revision),
-                Err(missing) => return missing.skip(),
-            }
+            let report = needs(typescript::carry_out(server, "client", revision, questions()));
+            check_answers(&report, revision);
         }
     });
 }
 
 /// A client of HTTP+SSE has its stream at one node, and nginx sends each of its messages to the next node.
-#[test]
+#[support::test]
 fn clients_of_http_sse_send_their_messages_to_any_node() {
     with_cluster(|server| {
         everything::check_python(server, "sse", LEGACY);
@@ -65,15 +59,12 @@ fn clients_of_http_sse_send_their_messages_to_any_node() {
             python::carry_out(server, "sse", questions()),
             typescript::carry_out(server, "sdk-sse", "auto", questions()),
         ] {
-            match report {
-                Ok(report) => check_answers(&report, LEGACY),
-                Err(missing) => return missing.skip(),
-            }
+            check_answers(&needs(report), LEGACY);
         }
     });
 }
 
-#[test]
+#[support::test]
 fn clients_look_after_tasks_at_several_nodes() {
     with_cluster(|server| {
         tasks::check_python(server);
@@ -88,12 +79,9 @@ fn processes(report: &Value) -> BTreeSet<String> {
     outcomes.iter().map(|outcome| text(outcome).expect("a process id").to_owned()).collect()
 }
 
-#[test]
+#[support::test]
 fn the_calls_of_a_client_run_at_different_nodes() {
-    let cluster = match ServerCluster::start(Path::new(env!("CARGO_BIN_EXE_http-fixture"))) {
-        Ok(cluster) => cluster,
-        Err(missing) => return missing.skip(),
-    };
+    let cluster = needs(ServerCluster::start(Path::new(env!("CARGO_BIN_EXE_http-fixture"))));
     let server = Server::new("everything").found_at(cluster.address);
     let steps: Vec<_> = (0..6).map(|_| json!({ "do": "call", "name": "process_id" })).collect();
     let reports = [
@@ -104,12 +92,7 @@ fn the_calls_of_a_client_run_at_different_nodes() {
     ];
     let nodes: BTreeSet<_> = cluster.pids().iter().map(u32::to_string).collect();
     for report in reports {
-        match report {
-            Ok(report) => {
-                let seen = processes(&report);
-                assert!(seen.len() > 1 && seen.is_subset(&nodes), "{seen:?} of {nodes:?}");
-            }
-            Err(missing) => return missing.skip(),
-        }
+        let seen = processes(&needs(report));
+        assert!(seen.len() > 1 && seen.is_subset(&nodes), "{seen:?} of {nodes:?}");
     }
 }

@@ -27,7 +27,7 @@ fn contents(outcome: &Value) -> Value {
     serde_json::from_str(text).unwrap_or_default()
 }
 
-#[test]
+#[support::test]
 fn tables_are_listed_described_and_queried() {
     let sql = "SELECT name, id > ?2 FROM customer WHERE name = ?1";
     let steps = [
@@ -66,7 +66,7 @@ fn tables_are_listed_described_and_queried() {
     python::check(&database().served(), &steps, check);
 }
 
-#[test]
+#[support::test]
 fn mistakes_are_answered_with_advice() {
     let steps = [
         call("query", json!({"sql": "DELETE FROM customer"})),
@@ -84,7 +84,7 @@ fn mistakes_are_answered_with_advice() {
     });
 }
 
-#[test]
+#[support::test]
 fn tables_are_resources() {
     let uri = "database://tables/order%2Fline";
     let template = "database://tables/{table}";
@@ -118,7 +118,7 @@ fn tables_are_resources() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_table_is_analyzed() {
     let complete = |argument, value, context: Value| json!({"do": "complete", "prompt": "analyze", "argument": argument, "value": value, "context": context});
     let steps = [
@@ -139,7 +139,7 @@ fn a_table_is_analyzed() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_statement_is_cancelled() {
     let endless =
         "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT max(x) FROM c";
@@ -153,12 +153,12 @@ fn a_statement_is_cancelled() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_inspector_accepts_the_schemas() {
     inspector::list(&database());
 }
 
-#[test]
+#[support::test]
 fn the_inspector_calls_and_reads() {
     let server = database();
     let query = inspector::call("query", r#"{"sql": "SELECT city FROM customer"}"#);

@@ -2,7 +2,10 @@
 //! forms.
 
 use serde_json::{Value, json};
-use support::{proxy::Proxy, requirement::Missing};
+use support::{
+    proxy::Proxy,
+    requirement::{Missing, needs},
+};
 
 use crate::{
     python,
@@ -87,10 +90,7 @@ fn check(peer: Peer, server: &Server) {
             (typescript::carry_out(server, client, version, plan), revision)
         }
     };
-    let report = match report {
-        Ok(report) => report,
-        Err(missing) => return missing.skip(),
-    };
+    let report = needs(report);
     let shown = || format!("{peer:?}, HTTP {}\n{report:#}", server.is_http());
     assert_eq!(report["protocol"], revision, "{}", shown());
     let outcomes = report["steps"].as_array().expect("one outcome for each step");
@@ -116,7 +116,7 @@ fn check(peer: Peer, server: &Server) {
     assert_eq!(asked, expected.map(question), "{}", shown());
 }
 
-#[test]
+#[support::test]
 fn one_function_asks_in_every_revision_over_every_transport() {
     for peer in PEERS {
         check(peer, &asking());
@@ -131,10 +131,7 @@ fn check_fleet(drive: impl Fn(&Server, Value) -> Result<Value, Missing>) {
     let proxy = Proxy::before(servers.iter().map(Server::socket).collect());
     let fleet = asking().found_at(proxy.address);
     let calls = json!([deploy("testing"), deploy("testing")]);
-    let report = match drive(&fleet, json!({ "elicitation": person(), "steps": calls })) {
-        Ok(report) => report,
-        Err(missing) => return missing.skip(),
-    };
+    let report = needs(drive(&fleet, json!({ "elicitation": person(), "steps": calls })));
     assert_eq!(report["protocol"], "2026-07-28", "{report:#}");
     for outcome in report["steps"].as_array().expect("one outcome for each step") {
         let said = text(outcome).unwrap_or_default();
@@ -153,7 +150,7 @@ fn check_fleet(drive: impl Fn(&Server, Value) -> Result<Value, Missing>) {
     assert_eq!(planned + others, 2, "{histories:?}");
 }
 
-#[test]
+#[support::test]
 fn a_client_is_served_by_a_fleet() {
     check_fleet(|server, plan| python::carry_out(server, "auto", plan));
     check_fleet(|server, plan| typescript::carry_out(server, "client", "2026-07-28", plan));

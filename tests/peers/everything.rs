@@ -2,7 +2,7 @@
 //! visible.
 
 use serde_json::{Value, json};
-use support::requirement::Missing;
+use support::requirement::{Missing, needs};
 
 use crate::{
     inspector, python,
@@ -110,10 +110,7 @@ fn everything() -> Vec<Row> {
 #[track_caller]
 fn check(rows: Vec<Row>, protocol: &str, drive: impl FnOnce(&[Value]) -> Result<Value, Missing>) {
     let (steps, expected): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
-    let report = match drive(&steps) {
-        Ok(report) => report,
-        Err(missing) => return missing.skip(),
-    };
+    let report = needs(drive(&steps));
     assert_eq!(report["protocol"], protocol, "{report:#}");
     let outcomes = report["steps"].as_array().expect("one outcome for each step");
     assert_eq!(outcomes.len(), steps.len());
@@ -128,7 +125,7 @@ pub(crate) fn check_python(server: &Server, era: &str, protocol: &str) {
     check(everything(), protocol, |steps| python::drive(server, era, steps));
 }
 
-#[test]
+#[support::test]
 fn python_speaks_sse() {
     check_python(&Server::over_http("everything"), "sse", "2025-11-25");
 }
@@ -144,7 +141,7 @@ fn check_typescript(client: &str, version: &str, protocol: &str) {
     check_typescript_at(&Server::over_http("everything"), client, version, protocol);
 }
 
-#[test]
+#[support::test]
 fn stdio_gives_the_same_outcomes_as_http() {
     let server = Server::new("everything");
     check_python(&server, "auto", "2026-07-28");
@@ -152,46 +149,46 @@ fn stdio_gives_the_same_outcomes_as_http() {
     inspector::list(&server);
 }
 
-#[test]
+#[support::test]
 fn python_finds_the_modern_era() {
     check_python(&Server::over_http("everything"), "auto", "2026-07-28");
 }
 
 /// The client ends its session with a DELETE, and complains about any status except 200, 204 and 405.
-#[test]
+#[support::test]
 fn python_opens_and_ends_a_session() {
     check_python(&Server::over_http("everything"), "legacy", "2025-11-25");
 }
 
-#[test]
+#[support::test]
 fn typescript_finds_the_modern_era() {
     check_typescript("client", "auto", "2026-07-28");
 }
 
-#[test]
+#[support::test]
 fn typescript_insists_on_the_modern_era() {
     check_typescript("client", "2026-07-28", "2026-07-28");
 }
 
-#[test]
+#[support::test]
 fn typescript_opens_a_session_of_any_revision() {
     for version in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
         check_typescript("client", version, version);
     }
 }
 
-#[test]
+#[support::test]
 fn the_older_typescript_opens_a_session() {
     check_typescript("sdk", "auto", "2025-11-25");
 }
 
-#[test]
+#[support::test]
 fn the_older_typescript_speaks_sse() {
     check_typescript("sdk-sse", "auto", "2025-11-25");
 }
 
 /// All open sessions are notified of a change, and no session gets messages about the calls of another session.
-#[test]
+#[support::test]
 fn clients_share_one_server() {
     let server = Server::over_http("everything");
     let (first, second) = (&server, &server);
@@ -207,7 +204,7 @@ fn clients_share_one_server() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_inspector_calls_reads_and_gets() {
     let server = Server::over_http("everything");
     inspector::list(&server);

@@ -14,7 +14,7 @@ fn call(tool: &str, arguments: Value) -> Value {
     json!({"do": "call", "name": tool, "arguments": arguments})
 }
 
-#[test]
+#[support::test]
 fn a_tree_is_listed_read_and_searched() {
     let steps = [
         call("list_directory", json!({})),
@@ -38,7 +38,7 @@ fn a_tree_is_listed_read_and_searched() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_tree_is_changed() {
     let steps = [
         call("create_directory", json!({"path": "tree/doc"})),
@@ -61,7 +61,7 @@ fn a_tree_is_changed() {
 }
 
 #[cfg(unix)]
-#[test]
+#[support::test]
 fn no_path_or_link_leads_out_of_the_served_folder() {
     let server = files();
     fs::write(server.folder.join("secret"), "secret").expect("the folder is writable");
@@ -92,7 +92,7 @@ fn no_path_or_link_leads_out_of_the_served_folder() {
     assert!(!server.folder.join("new").exists() && server.file("src").exists());
 }
 
-#[test]
+#[support::test]
 fn a_large_file_is_read_in_parts() {
     let server = files();
     fs::write(server.file("large"), "line\n".repeat(500_000)).expect("the folder is writable");
@@ -108,7 +108,7 @@ fn a_large_file_is_read_in_parts() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_path_is_completed_and_read() {
     let server = files();
     fs::write(server.file("picture"), [0xff, 0x00]).expect("the folder is writable");
@@ -127,7 +127,7 @@ fn a_path_is_completed_and_read() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_search_is_cancelled() {
     let server = files();
     let large = server.file("0/0");
@@ -146,12 +146,12 @@ fn a_search_is_cancelled() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_inspector_accepts_the_schemas() {
     inspector::list(&files());
 }
 
-#[test]
+#[support::test]
 fn the_inspector_calls_and_reads() {
     let server = files();
     let call = inspector::call("read_file", r#"{"path": "tree/src/one.txt", "lines": 1}"#);

@@ -25,7 +25,11 @@ use std::{
 };
 
 use serde_json::Value;
-use support::{browser::log_in, node::Node, requirement::Missing};
+use support::{
+    browser::log_in,
+    node::Node,
+    requirement::{Missing, needs},
+};
 
 use crate::{peers, server::Server};
 
@@ -135,10 +139,7 @@ pub(crate) fn check_eras(
     statuses: [i32; 2],
     expected: impl Fn(&Answer) -> bool,
 ) {
-    let inspector = match Inspector::get() {
-        Ok(inspector) => inspector,
-        Err(missing) => return missing.skip(),
-    };
+    let inspector = needs(Inspector::get());
     for (era, status) in ["legacy", "modern"].into_iter().zip(statuses) {
         let answer = inspector.run(server, server.address(), era, arguments);
         assert_eq!(answer.status, Some(status), "{}, {era}: {answer:#?}", server.name);
@@ -163,10 +164,7 @@ pub(crate) fn log_in_and_call(
     calls: [&[&str]; 2],
     expected: impl Fn(&[Answer; 2]) -> bool,
 ) {
-    let inspector = match Inspector::get() {
-        Ok(inspector) => inspector,
-        Err(missing) => return missing.skip(),
-    };
+    let inspector = needs(Inspector::get());
     for era in ["legacy", "modern"] {
         let server = server();
         let first = inspector.run_for(&server, user, era, calls[0]);
@@ -182,12 +180,9 @@ pub(crate) fn call<'a>(tool: &'a str, arguments: &'a str) -> [&'a str; 6] {
     ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", arguments]
 }
 
-#[test]
+#[support::test]
 fn the_inspector_connects_in_each_era() {
-    let inspector = match Inspector::get() {
-        Ok(inspector) => inspector,
-        Err(missing) => return missing.skip(),
-    };
+    let inspector = needs(Inspector::get());
     for server in [Server::new("quickstart"), Server::over_http("quickstart")] {
         for (era, protocol) in [("legacy", "2025-11-25"), ("modern", "2026-07-28")] {
             let answer = inspector.run(&server, server.address(), era, &["--method", "initialize"]);
@@ -197,12 +192,9 @@ fn the_inspector_connects_in_each_era() {
     }
 }
 
-#[test]
+#[support::test]
 fn the_inspector_speaks_http_and_sse() {
-    let inspector = match Inspector::get() {
-        Ok(inspector) => inspector,
-        Err(missing) => return missing.skip(),
-    };
+    let inspector = needs(Inspector::get());
     let server = Server::over_http("quickstart");
     let answer = inspector.run(
         &server,

@@ -92,7 +92,7 @@ fn three_pages() -> Tracker {
     })
 }
 
-#[test]
+#[support::test]
 fn pages_are_read_up_to_the_limit_of_the_caller() {
     let tracker = three_pages();
     let found = call(&tracker, &["list_issues", "pages=2", "state=open", "label=a,b"]);
@@ -114,7 +114,7 @@ fn pages_are_read_up_to_the_limit_of_the_caller() {
 }
 
 /// A cursor is text from the model, which may try to send the key to another host or path.
-#[test]
+#[support::test]
 fn a_cursor_chooses_neither_the_host_nor_the_path() {
     let tracker = Tracker::start(|_, _| Reply::json(&json!([])));
     let other = Tracker::start(|_, _| Reply::json(&json!([])));
@@ -127,7 +127,7 @@ fn a_cursor_chooses_neither_the_host_nor_the_path() {
     }
 }
 
-#[test]
+#[support::test]
 fn links_and_redirects_to_another_host_are_not_followed() {
     let other = Tracker::start(|_, _| Reply::json(&json!([])));
     let elsewhere = format!("{}/issues?page=2", other.url);
@@ -154,7 +154,7 @@ fn links_and_redirects_to_another_host_are_not_followed() {
     assert_eq!(other.requests().len(), 0);
 }
 
-#[test]
+#[support::test]
 fn reading_is_repeated_until_it_succeeds() {
     let tracker = Tracker::start(|number, _| match number {
         0 => Reply::status(503),
@@ -166,7 +166,7 @@ fn reading_is_repeated_until_it_succeeds() {
     assert_eq!(lines(&tracker), ["GET /api/issues/7"; 4]);
 }
 
-#[test]
+#[support::test]
 fn the_number_of_attempts_is_limited() {
     for status in [429, 502, 503, 504] {
         let tracker = Tracker::start(move |_, _| Reply::status(status));
@@ -184,7 +184,7 @@ fn the_number_of_attempts_is_limited() {
     assert_eq!(tracker.requests().len(), 1);
 }
 
-#[test]
+#[support::test]
 fn an_issue_is_created_with_the_same_key_in_each_attempt() {
     let tracker = Tracker::start(|number, _| match number {
         0 => Reply::Cut(""),
@@ -213,7 +213,7 @@ fn an_issue_is_created_with_the_same_key_in_each_attempt() {
     assert_eq!(tracker.requests().len(), 4);
 }
 
-#[test]
+#[support::test]
 fn a_comment_is_sent_only_once() {
     let may_be_done = "it may be done nevertheless, so look before you try again";
     for (reply, advice) in [
@@ -232,7 +232,7 @@ fn a_comment_is_sent_only_once() {
     }
 }
 
-#[test]
+#[support::test]
 fn the_wait_that_the_tracker_asks_for_is_kept() {
     let tracker = Tracker::start(|number, _| match number {
         0 => Reply::status(429).with("retry-after", "1"),
@@ -246,7 +246,7 @@ fn the_wait_that_the_tracker_asks_for_is_kept() {
     assert_eq!(tracker.requests().len(), 3);
 }
 
-#[test]
+#[support::test]
 fn the_model_waits_if_the_tracker_asks_for_a_long_wait() {
     for (after, advice) in
         [("3600", "try again in 3600 seconds"), ("Mon, 21 Oct 2999 07:28:00 GMT", "seconds")]
@@ -259,7 +259,7 @@ fn the_model_waits_if_the_tracker_asks_for_a_long_wait() {
     }
 }
 
-#[test]
+#[support::test]
 fn a_request_and_a_call_have_a_time_limit() {
     let tracker = Tracker::start(|_, _| Reply::Hang(String::new()));
     let mut command = program(&tracker.url);
@@ -272,7 +272,7 @@ fn a_request_and_a_call_have_a_time_limit() {
     assert_eq!(error, "the tool `read_issue` took longer than 300ms and was given up");
 }
 
-#[test]
+#[support::test]
 fn errors_tell_the_model_how_to_continue() {
     let list: &[&str] = &["list_issues"];
     let read: &[&str] = &["read_issue", "number=7"];
@@ -317,7 +317,7 @@ fn errors_tell_the_model_how_to_continue() {
     assert_eq!(failure(&tracker, create).len(), 500);
 }
 
-#[test]
+#[support::test]
 fn an_answer_that_is_too_large_is_not_read_to_its_end() {
     let tracker = Tracker::start(|_, _| {
         let head = "HTTP/1.1 200 \r\ncontent-length: 1000000000000\r\n\r\n";
@@ -328,7 +328,7 @@ fn an_answer_that_is_too_large_is_not_read_to_its_end() {
     assert_eq!(tracker.requests().len(), 1);
 }
 
-#[test]
+#[support::test]
 fn wrong_settings_are_named() {
     let number = "it is not a number of seconds above 0, such as 2.5";
     for (name, value, expected) in [
@@ -362,7 +362,7 @@ fn wrong_settings_are_named() {
     assert!(stderr.contains(&format!("ISSUES_DEADLINE is `soon`: {number}")), "{stderr}");
 }
 
-#[test]
+#[support::test]
 fn settings_are_options_too_and_the_help_names_all_of_them() {
     let tracker = Tracker::start(|_, _| Reply::Answer(200, Vec::new(), "[]".to_owned()));
     let mut command = program("http://127.0.0.1:9");
@@ -385,7 +385,7 @@ fn settings_are_options_too_and_the_help_names_all_of_them() {
     }
 }
 
-#[test]
+#[support::test]
 fn commands_that_send_no_request_need_no_settings() {
     for arguments in [&["list"][..], &["help"], &["schema"], &["check", "--strict"]] {
         let output = Command::new(example("issues")).args(arguments).output().expect("it starts");
@@ -439,7 +439,7 @@ impl Drop for Session {
     }
 }
 
-#[test]
+#[support::test]
 fn a_cancelled_call_closes_its_connection() {
     let tracker = Tracker::start(|_, _| Reply::Hang(String::new()));
     let mut session = Session::start(&tracker);
@@ -464,7 +464,7 @@ fn a_cancelled_call_closes_its_connection() {
     assert_eq!(tracker.requests().len(), 2);
 }
 
-#[test]
+#[support::test]
 fn pages_are_reported_as_progress() {
     let tracker = three_pages();
     let mut session = Session::start(&tracker);
@@ -476,7 +476,7 @@ fn pages_are_reported_as_progress() {
     assert_eq!(messages[0]["params"]["total"], 3);
 }
 
-#[test]
+#[support::test]
 fn issues_are_listed_completed_and_read_by_a_client() {
     let tracker = Tracker::start(|_, request| match &*request.line {
         "GET /api/issues/7" => Reply::json(&issue(7)),
@@ -505,7 +505,7 @@ fn issues_are_listed_completed_and_read_by_a_client() {
     }
 }
 
-#[test]
+#[support::test]
 fn the_inspector_accepts_the_schemas_and_calls() {
     let tracker = Tracker::start(|_, _| Reply::json(&issue(7)));
     let server = Server::new("issues").with_tracker(&tracker.url);

@@ -29,6 +29,10 @@ mod time;
 mod tracker;
 mod typescript;
 
+fn main() -> std::process::ExitCode {
+    support::harness::run()
+}
+
 /// Returns the folder where the clients are installed.
 fn peers() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("peers")

@@ -25,7 +25,7 @@ fn describes() -> Value {
     ]})
 }
 
-#[test]
+#[support::test]
 fn saved_entities_and_relations_are_found() {
     let steps = [
         json!({"do": "call", "name": "create_entities", "arguments": ada()}),
@@ -48,7 +48,7 @@ fn saved_entities_and_relations_are_found() {
     });
 }
 
-#[test]
+#[support::test]
 fn deleted_observations_and_entities_are_gone() {
     let program = json!({"entity": "Ada Lovelace", "observations": ["wrote the first program"]});
     let everything = json!({"names": ["Ada Lovelace", "Analytical Engine"]});
@@ -71,7 +71,7 @@ fn deleted_observations_and_entities_are_gone() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_relation_between_unknown_entities_is_not_written() {
     let steps = [
         json!({"do": "call", "name": "create_relations", "arguments": describes()}),
@@ -84,7 +84,7 @@ fn a_relation_between_unknown_entities_is_not_written() {
     });
 }
 
-#[test]
+#[support::test]
 fn an_entity_is_completed_read_and_watched() {
     let uri = "memory://entity/Ada%20Lovelace";
     let template = "memory://entity/{name}";
@@ -107,12 +107,12 @@ fn an_entity_is_completed_read_and_watched() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_inspector_accepts_the_schemas() {
     inspector::list(&memory());
 }
 
-#[test]
+#[support::test]
 fn the_inspector_writes_and_reads() {
     let server = memory();
     let entities = ada().to_string();
@@ -161,7 +161,7 @@ impl Victim {
     }
 }
 
-#[test]
+#[support::test]
 fn an_answered_write_survives_a_kill_of_the_server() {
     let server = memory();
     for round in 0..20 {

@@ -3,7 +3,7 @@
 //! its SDK.
 
 use serde_json::{Value, json};
-use support::requirement::Missing;
+use support::requirement::{Missing, needs};
 
 use crate::{
     inspector::{self, Answer, call},
@@ -89,15 +89,12 @@ fn all<'a>(report: &'a Value, member: &str) -> Vec<&'a str> {
     tokens.map(|token| token[member].as_str().unwrap_or("none")).collect()
 }
 
-#[test]
+#[support::test]
 fn every_client_logs_in_once_and_stays_logged_in() {
     for (client, revision) in CLIENTS {
         let server = notes();
         let steps = [add("milk"), list(), json!({"do": "expire"}), add("bread"), list()];
-        let report = match client.log_in(&server, "ada", &json!([]), &steps) {
-            Ok(report) => report,
-            Err(missing) => return missing.skip(),
-        };
+        let report = needs(client.log_in(&server, "ada", &json!([]), &steps));
         let shown = || format!("{client:?}\n{report:#}");
         assert_eq!(report["protocol"], revision, "{}", shown());
         let both = json!(["notes:read", "notes:write"]);
@@ -114,16 +111,13 @@ fn every_client_logs_in_once_and_stays_logged_in() {
     }
 }
 
-#[test]
+#[support::test]
 fn a_user_does_not_see_the_notes_of_another_user() {
     let server = notes();
     for (at, (client, _)) in CLIENTS.into_iter().enumerate() {
         let own = format!("of ada, {at}");
         let ada = client.log_in(&server, "ada", &json!([]), &[add(&own), list()]);
-        let ada = match ada {
-            Ok(report) => report,
-            Err(missing) => return missing.skip(),
-        };
+        let ada = needs(ada);
         let note: Value = text(&ada["steps"][0])
             .and_then(|note| serde_json::from_str(note).ok())
             .unwrap_or_default();
@@ -141,15 +135,12 @@ fn a_user_does_not_see_the_notes_of_another_user() {
     }
 }
 
-#[test]
+#[support::test]
 fn a_client_with_the_wrong_password_gets_no_token() {
     let server = notes();
     for (client, _) in CLIENTS {
         let login = json!({"name": "ada", "password": PASSWORDS[1].1});
-        let report = match client.carry_out(&server, json!({"login": login, "steps": [list()]})) {
-            Ok(report) => report,
-            Err(missing) => return missing.skip(),
-        };
+        let report = needs(client.carry_out(&server, json!({"login": login, "steps": [list()]})));
         let shown = || format!("{client:?}\n{report:#}");
         let rejected = report["rejected"][0].as_str().unwrap_or_default();
         assert!(rejected.contains("denied"), "{}", shown());
@@ -162,16 +153,13 @@ fn a_client_with_the_wrong_password_gets_no_token() {
 
 /// The token expires while several calls are running. The SDK then requests a new token for each call, always with the same refresh
 /// token.
-#[test]
+#[support::test]
 fn concurrent_calls_survive_the_expiry_of_their_token() {
     for client in ["client", "sdk"] {
         let together = json!({"do": "together", "steps": vec![list(); 4]});
         let expire = json!({"do": "expire", "messages": 4});
         let steps = [add("milk"), expire, together, json!({"do": "expire"}), list()];
-        let report = match TypeScript(client, "auto").log_in(&notes(), "ada", &json!([]), &steps) {
-            Ok(report) => report,
-            Err(missing) => return missing.skip(),
-        };
+        let report = needs(TypeScript(client, "auto").log_in(&notes(), "ada", &json!([]), &steps));
         let calls = report["steps"][2]["result"].as_array().expect("one outcome for each call");
         assert!(calls.iter().all(|outcome| listed(outcome) == ["milk"]), "{client}\n{report:#}");
         assert_eq!(listed(&report["steps"][4]), ["milk"], "{client}\n{report:#}");
@@ -179,7 +167,7 @@ fn concurrent_calls_survive_the_expiry_of_their_token() {
     }
 }
 
-#[test]
+#[support::test]
 fn the_inspector_logs_in_once_and_stores_its_credentials() {
     let (add, list) = (call("add_note", r#"{"text": "milk"}"#), call("list_notes", "{}"));
     inspector::log_in_and_call(&notes, PASSWORDS[0], [&add, &list], |[added, listed]| {
@@ -192,13 +180,10 @@ fn the_inspector_logs_in_once_and_stores_its_credentials() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_token_can_be_given_by_hand() {
     let server = notes();
-    let report = match Python("auto").log_in(&server, "ada", &json!([]), &[add("milk")]) {
-        Ok(report) => report,
-        Err(missing) => return missing.skip(),
-    };
+    let report = needs(Python("auto").log_in(&server, "ada", &json!([]), &[add("milk")]));
     let list = call("list_notes", "{}");
     for (token, status) in [(all(&report, "access")[0], 0), ("wrong", 3)] {
         let header = format!("Authorization: Bearer {token}");
@@ -211,7 +196,7 @@ fn a_token_can_be_given_by_hand() {
 }
 
 /// A user who allowed a client only to read is asked once more when the client wants to write.
-#[test]
+#[support::test]
 fn a_client_asks_for_more_scopes_when_a_call_needs_them() {
     let [read, both] = [json!(["notes:read"]), json!(["notes:read", "notes:write"])];
     for (client, _) in CLIENTS {
@@ -223,10 +208,7 @@ fn a_client_asks_for_more_scopes_when_a_call_needs_them() {
             let scope = "notes:read notes:write";
             steps.splice(2..2, [json!({"do": "authorize", "scope": scope}), add("milk")]);
         }
-        let report = match client.log_in(&server, "ada", &json!([read]), &steps) {
-            Ok(report) => report,
-            Err(missing) => return missing.skip(),
-        };
+        let report = needs(client.log_in(&server, "ada", &json!([read]), &steps));
         let shown = || format!("{client:?}\n{report:#}");
         let logins = json!([{"asked": both, "granted": read}, {"asked": both, "granted": both}]);
         assert_eq!(report["logins"], logins, "{}", shown());

@@ -18,14 +18,14 @@ fn server(name: &'static str) -> Server {
     server
 }
 
-#[test]
+#[support::test]
 fn the_inspector_finds_every_example_portable() {
     for name in examples() {
         inspector::list(&server(name));
     }
 }
 
-#[test]
+#[support::test]
 fn check_finds_no_unexpected_problem_in_an_example() {
     for name in examples() {
         let server = server(name);

@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, sync::OnceLock};
 
 use serde_json::{Value, json};
-use support::{python::Python, requirement::Missing};
+use support::{
+    python::Python,
+    requirement::{Missing, needs},
+};
 
 use crate::{driver::report, peers, server::Server};
 
@@ -38,10 +41,7 @@ pub(crate) fn carry_out(server: &Server, era: &str, mut plan: Value) -> Result<V
 #[track_caller]
 pub(crate) fn check(server: &Server, steps: &[Value], expected: impl Fn(&[Value]) -> bool) {
     for (era, protocol) in [("auto", "2026-07-28"), ("legacy", "2025-11-25")] {
-        let report = match drive(server, era, steps) {
-            Ok(report) => report,
-            Err(missing) => return missing.skip(),
-        };
+        let report = needs(drive(server, era, steps));
         assert_eq!(report["protocol"], protocol);
         let outcomes = report["steps"].as_array().expect("one outcome for each step");
         let shown = || serde_json::to_string_pretty(outcomes).unwrap_or_default();

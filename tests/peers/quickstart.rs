@@ -6,7 +6,7 @@ fn quickstart() -> Server {
     Server::new("quickstart")
 }
 
-#[test]
+#[support::test]
 fn a_tool_is_listed_and_called() {
     let arguments = json!({"a": 20, "b": 22});
     let steps =
@@ -20,7 +20,7 @@ fn a_tool_is_listed_and_called() {
     });
 }
 
-#[test]
+#[support::test]
 fn progress_arrives_in_order() {
     let step = json!({"do": "call", "name": "add", "arguments": {"a": 20, "b": 22}});
     python::check(&quickstart(), &[step], |outcomes| {
@@ -32,7 +32,7 @@ fn progress_arrives_in_order() {
     });
 }
 
-#[test]
+#[support::test]
 fn wrong_arguments_are_reported_to_the_model() {
     let step = json!({"do": "call", "name": "add", "arguments": {"a": "twenty", "b": 22}});
     python::check(&quickstart(), &[step], |outcomes| {
@@ -40,13 +40,13 @@ fn wrong_arguments_are_reported_to_the_model() {
     });
 }
 
-#[test]
+#[support::test]
 fn an_unknown_tool_is_a_protocol_error() {
     let step = json!({"do": "call", "name": "subtract"});
     python::check(&quickstart(), &[step], |outcomes| outcomes[0]["error"]["code"] == json!(-32602));
 }
 
-#[test]
+#[support::test]
 fn a_template_is_listed_and_read() {
     let steps = [json!({"do": "templates"}), json!({"do": "read", "uri": "users://7/profile"})];
     python::check(&quickstart(), &steps, |outcomes| {
@@ -55,13 +55,13 @@ fn a_template_is_listed_and_read() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_uri_whose_variable_is_not_a_number_is_not_found() {
     let step = json!({"do": "read", "uri": "users://seven/profile"});
     python::check(&quickstart(), &[step], |outcomes| outcomes[0]["error"]["code"].is_i64());
 }
 
-#[test]
+#[support::test]
 fn a_prompt_is_completed_and_fetched() {
     let arguments = json!({"language": "rust", "code": "fn main() {}"});
     let steps = [
@@ -77,12 +77,12 @@ fn a_prompt_is_completed_and_fetched() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_inspector_accepts_the_schemas() {
     inspector::list(&quickstart());
 }
 
-#[test]
+#[support::test]
 fn the_inspector_calls_a_tool() {
     let server = quickstart();
     inspector::check(&server, &inspector::call("add", r#"{"a": 20, "b": 22}"#), 0, |answer| {
@@ -93,7 +93,7 @@ fn the_inspector_calls_a_tool() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_inspector_reads_a_template_and_gets_a_prompt() {
     let server = quickstart();
     let read = ["--method", "resources/read", "--uri", "users://7/profile"];

@@ -13,7 +13,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use support::requirement::Missing;
+use support::requirement::{Missing, needs};
 
 use crate::{
     inspector, python,
@@ -110,10 +110,7 @@ fn check_typescript(server: &Server, client: &str, revision: &str, rows: &[Row])
     let mut steps: Vec<_> = rows.iter().map(|row| step("task", row)).collect();
     steps.push(json!({ "do": "tasks" }));
     let plan = json!({ "elicitation": person(), "steps": steps });
-    let report = match typescript::look_after(server, client, revision, plan) {
-        Ok(report) => report,
-        Err(missing) => return missing.skip(),
-    };
+    let report = needs(typescript::look_after(server, client, revision, plan));
     assert_eq!(report["protocol"], revision, "{report:#}");
     let outcomes = report["steps"].as_array().expect("one outcome for each step");
     assert_eq!(outcomes.len(), rows.len() + 1);
@@ -151,21 +148,21 @@ pub(crate) fn check_older_dialect(server: &Server) {
     check_typescript(server, "sdk", CORE, &rows);
 }
 
-#[test]
+#[support::test]
 fn typescript_follows_tasks_of_the_newer_dialect() {
     for server in [Server::new("everything"), Server::over_http("everything")] {
         check_newer_dialect(&server);
     }
 }
 
-#[test]
+#[support::test]
 fn typescript_follows_tasks_of_the_older_dialect() {
     for server in [Server::new("everything"), Server::over_http("everything")] {
         check_typescript(&server, "client", CORE, &quiet());
     }
 }
 
-#[test]
+#[support::test]
 fn the_older_typescript_follows_tasks() {
     for server in [Server::new("everything"), Server::over_http("everything")] {
         check_older_dialect(&server);
@@ -180,10 +177,7 @@ pub(crate) fn check_python(server: &Server) {
     rows.extend(asking());
     let steps: Vec<_> = rows.iter().map(|row| step("call", row)).collect();
     let plan = json!({ "elicitation": person(), "tasks": true, "steps": steps });
-    let report = match python::carry_out(server, "auto", plan) {
-        Ok(report) => report,
-        Err(missing) => return missing.skip(),
-    };
+    let report = needs(python::carry_out(server, "auto", plan));
     assert_eq!(report["protocol"], EXTENSION, "{report:#}");
     let outcomes = report["steps"].as_array().expect("one outcome for each step");
     for (outcome, (tool, _, end)) in outcomes.iter().zip(&rows) {
@@ -202,7 +196,7 @@ pub(crate) fn check_python(server: &Server) {
     assert_eq!(asked, QUESTIONS, "{report:#}");
 }
 
-#[test]
+#[support::test]
 fn python_follows_tasks_with_an_extension() {
     for server in [Server::new("everything"), Server::over_http("everything")] {
         check_python(&server);
@@ -211,7 +205,7 @@ fn python_follows_tasks_with_an_extension() {
 
 /// The Inspector itself decides which calls become tasks. In both dialects it begins a task for a tool that requires one, and waits for
 /// the end of the task.
-#[test]
+#[support::test]
 fn the_inspector_waits_for_tasks() {
     for server in [Server::new("everything"), Server::over_http("everything")] {
         let slow = inspector::call("slow_compute", r#"{"seconds": 0.2, "label": "it"}"#);
@@ -229,7 +223,7 @@ fn the_inspector_waits_for_tasks() {
 }
 
 /// A client that does not declare tasks waits for the answer, or gets an error if the tool runs only as a task.
-#[test]
+#[support::test]
 fn clients_without_tasks_call_tools_as_usual() {
     let plan = json!({ "elicitation": person(), "steps": [
         { "do": "call", "name": "slow_compute", "arguments": slow(0.2) },
@@ -237,10 +231,7 @@ fn clients_without_tasks_call_tools_as_usual() {
         { "do": "call", "name": "failing_job" },
     ] });
     let check = |report: Result<Value, Missing>, revision: &str| {
-        let report = match report {
-            Ok(report) => report,
-            Err(missing) => return missing.skip(),
-        };
+        let report = needs(report);
         assert_eq!(report["protocol"], revision, "{report:#}");
         let [slow, asks, must] = [0, 1, 2].map(|at| &report["steps"][at]);
         assert_eq!(text(slow), Some("it took 0.2 s"), "{report:#}");

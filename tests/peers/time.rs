@@ -6,7 +6,7 @@ fn time() -> Server {
     Server::new("time")
 }
 
-#[test]
+#[support::test]
 fn times_are_returned_as_structured_content() {
     let conversion = json!({
         "source_timezone": "UTC", "time": "06:30", "target_timezone": "Asia/Kathmandu",
@@ -31,7 +31,7 @@ fn times_are_returned_as_structured_content() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_wrong_zone_or_time_is_answered_with_advice() {
     let steps = [
         json!({"do": "call", "name": "get_current_time", "arguments": {"timezone": "New York"}}),
@@ -46,7 +46,7 @@ fn a_wrong_zone_or_time_is_answered_with_advice() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_zone_is_completed_and_read() {
     let steps = [
         json!({"do": "complete", "template": "time://{+zone}", "argument": "zone", "value": "kathm"}),
@@ -62,12 +62,12 @@ fn a_zone_is_completed_and_read() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_inspector_accepts_the_schemas() {
     inspector::list(&time());
 }
 
-#[test]
+#[support::test]
 fn the_inspector_calls_and_reads() {
     let server = time();
     let call = inspector::call("get_current_time", r#"{"timezone": "UTC"}"#);

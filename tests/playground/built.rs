@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use support::requirement::output_of;
+use support::requirement::{needs, output_of};
 
 use crate::sources::{committed, installed};
 
@@ -17,12 +17,9 @@ fn built(name: &str) -> Vec<u8> {
     fs::read(committed().join("dist").join(name)).expect("the page is committed")
 }
 
-#[test]
+#[support::test]
 fn the_committed_page_is_what_the_sources_build() {
-    let node = match installed() {
-        Ok(node) => node,
-        Err(missing) => return missing.skip(),
-    };
+    let node = needs(installed());
     let out = node.folder.join("built");
     output_of(node.run("build.mjs").arg(&out)).expect("the sources build");
     for name in ["playground.html", "policy.txt"] {
@@ -34,33 +31,25 @@ fn the_committed_page_is_what_the_sources_build() {
     }
 }
 
-#[test]
+#[support::test]
 fn the_sources_have_no_type_errors() {
-    match installed() {
-        Ok(node) => {
-            let compiler = node.folder.join("node_modules/typescript/bin/tsc");
-            let project = node.folder.join("tsconfig.json");
-            output_of(node.run(compiler).arg("--project").arg(project)).expect("no type errors");
-        }
-        Err(missing) => missing.skip(),
-    }
+    let node = needs(installed());
+    let compiler = node.folder.join("node_modules/typescript/bin/tsc");
+    let project = node.folder.join("tsconfig.json");
+    output_of(node.run(compiler).arg("--project").arg(project)).expect("no type errors");
 }
 
-#[test]
+#[support::test]
 fn the_logic_of_the_page_passes_its_own_tests() {
-    match installed() {
-        Ok(node) => {
-            let mut tests = Command::new(node.run("").get_program());
-            tests.args(["--test", "src/**/*.test.ts"]).current_dir(&node.folder);
-            let said = output_of(&mut tests).unwrap_or_else(|why| panic!("{why}"));
-            assert!(said.contains("# fail 0"), "{said}");
-            assert!(!said.contains("# tests 0"), "{said}");
-        }
-        Err(missing) => missing.skip(),
-    }
+    let node = needs(installed());
+    let mut tests = Command::new(node.run("").get_program());
+    tests.args(["--test", "src/**/*.test.ts"]).current_dir(&node.folder);
+    let said = output_of(&mut tests).unwrap_or_else(|why| panic!("{why}"));
+    assert!(said.contains("# fail 0"), "{said}");
+    assert!(!said.contains("# tests 0"), "{said}");
 }
 
-#[test]
+#[support::test]
 fn the_page_is_small() {
     let mut gzip = Command::new("gzip")
         .args(["-9", "--stdout"])

@@ -10,3 +10,7 @@ mod browser;
 mod built;
 mod page;
 mod sources;
+
+fn main() -> std::process::ExitCode {
+    support::harness::run()
+}

@@ -30,7 +30,7 @@ fn server(options: &[&str]) -> HttpServer {
     HttpServer::start(Path::new(env!("CARGO_BIN_EXE_playground-fixture")), options, &none)
 }
 
-#[test]
+#[support::test]
 fn the_page_has_a_strict_policy_and_a_tag() {
     let server = server(&["--playground"]);
     let response = ask(&server.url, "GET", "/playground", "");
@@ -59,7 +59,7 @@ fn the_page_has_a_strict_policy_and_a_tag() {
     assert!(posted.starts_with("HTTP/1.1 405 "), "{posted}");
 }
 
-#[test]
+#[support::test]
 fn the_document_of_a_view_has_the_policy_that_its_address_declares() {
     let server = server(&["--playground", "--path", "/api/mcp"]);
     let path = "/api/playground-view?connect=https://a.example&resource=https://*.b.example:*&base=c.example";
@@ -97,7 +97,7 @@ fn the_document_of_a_view_has_the_policy_that_its_address_declares() {
     assert!(missing.starts_with("HTTP/1.1 404 "), "{missing}");
 }
 
-#[test]
+#[support::test]
 fn the_page_is_served_only_to_hosts_that_the_server_accepts() {
     let server = server(&["--playground"]);
     let rebound = ask(&server.url, "GET", "/playground", "Host: evil.example\r\n");
@@ -106,21 +106,21 @@ fn the_page_is_served_only_to_hosts_that_the_server_accepts() {
     assert!(elsewhere.starts_with("HTTP/1.1 403 "), "{elsewhere}");
 }
 
-#[test]
+#[support::test]
 fn without_the_option_there_is_no_page() {
     let server = server(&[]);
     let response = ask(&server.url, "GET", "/playground", "");
     assert!(response.starts_with("HTTP/1.1 404 "), "{response}");
 }
 
-#[test]
+#[support::test]
 fn the_page_follows_the_path_of_the_endpoint() {
     let server = server(&["--playground", "--path", "/api/v1/mcp"]);
     let response = ask(&server.url, "GET", "/api/v1/playground", "");
     assert!(response.contains("content=\"/api/v1/mcp\""), "{response}");
 }
 
-#[test]
+#[support::test]
 fn a_start_at_an_address_that_others_reach_fails_with_the_fix() {
     let output = fixture().args(["--http", "0.0.0.0:0", "--playground"]).output().expect("it runs");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -129,7 +129,7 @@ fn a_start_at_an_address_that_others_reach_fails_with_the_fix() {
     assert!(text.contains("`.allow_remote_playground(true)`"), "{text}");
 }
 
-#[test]
+#[support::test]
 fn a_proxy_gets_the_page_only_if_that_is_allowed() {
     let proxied =
         ["--playground", "--allow-host", "api.example.com", "--trust-proxy", "10.0.0.0/8"];
@@ -144,7 +144,7 @@ fn a_proxy_gets_the_page_only_if_that_is_allowed() {
     assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
 }
 
-#[test]
+#[support::test]
 fn the_option_allows_addresses_that_others_reach() {
     let mut command = fixture();
     command.args(["--http", "0.0.0.0:0", "--playground", "--allow-remote-playground"]);
@@ -155,7 +155,7 @@ fn the_option_allows_addresses_that_others_reach() {
 }
 
 /// The user may put the option on either side of the command. The error for the wrong side names the right one.
-#[test]
+#[support::test]
 fn the_command_takes_the_option_that_its_error_names() {
     let run = |words: &[&str]| {
         let output = fixture().args(words).output().expect("it runs");
@@ -175,7 +175,7 @@ fn the_command_takes_the_option_that_its_error_names() {
     assert!(line.contains("try it at http://127.0.0.1:"), "{line}");
 }
 
-#[test]
+#[support::test]
 fn the_command_serves_the_page_at_a_free_port_and_says_where() {
     let mut command = fixture();
     command.args(["playground", "--no-open"]);
@@ -190,7 +190,7 @@ fn the_command_serves_the_page_at_a_free_port_and_says_where() {
 }
 
 #[cfg(target_os = "linux")]
-#[test]
+#[support::test]
 fn the_command_opens_the_page_in_the_browser() {
     use std::{fs, os::unix::fs::PermissionsExt as _};
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("playground-opener");

@@ -10,7 +10,10 @@ use std::{
 
 use mcp_runtime::store::{Output, Store, StoreOperation, Transaction};
 use mcp_runtime_redis::Redis;
-use support::redis::{RedisServer, free_port};
+use support::{
+    redis::{RedisServer, free_port},
+    requirement::needs,
+};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream, tcp::OwnedReadHalf, tcp::OwnedWriteHalf},
@@ -30,19 +33,14 @@ async fn appended(store: &Redis, value: &[u8]) -> u64 {
     }
 }
 
-/// Returns a new server, or skips the test.
-macro_rules! redis_server {
-    ($($option:literal),*) => {
-        match RedisServer::start(&[$($option),*]) {
-            Ok(server) => server,
-            Err(missing) => return missing.skip(),
-        }
-    };
+/// Returns a new server with these options.
+fn redis_server(options: &[&str]) -> RedisServer {
+    needs(RedisServer::start(options))
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_follower_misses_no_event_after_redis_has_lost_those_that_it_has_read() {
-    let mut server = redis_server!();
+    let mut server = redis_server(&[]);
     let store = patient(&server);
     let mut last = appended(&store, b"kept").await;
     let mut follower = store.follow("p", "log", 0);
@@ -72,9 +70,9 @@ async fn a_follower_misses_no_event_after_redis_has_lost_those_that_it_has_read(
     }
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_follower_reads_large_events_in_small_parts() {
-    let server = redis_server!();
+    let server = redis_server(&[]);
     let store = patient(&server);
     let large = vec![7; 1 << 20];
     for _ in 0..40 {
@@ -102,9 +100,9 @@ fn transactions(server: &RedisServer) -> u64 {
 }
 
 /// Channels of Redis belong to no database, so events of another database would reach a follower that listens to the same channel.
-#[tokio::test]
+#[support::test]
 async fn a_follower_hears_nothing_of_another_database() {
-    let server = redis_server!();
+    let server = redis_server(&[]);
     let (store, wait) = (patient(&server), Duration::from_millis(50));
     let other = Redis::new(format!("{}/1", server.url())).deadline(Duration::from_secs(20));
     let last = appended(&store, b"own").await;
@@ -123,9 +121,9 @@ async fn a_follower_hears_nothing_of_another_database() {
     assert_eq!(follower.next().await.unwrap().value, b"own again");
 }
 
-#[tokio::test]
+#[support::test]
 async fn followers_read_only_large_events_and_send_no_commands_while_they_wait() {
-    let server = redis_server!();
+    let server = redis_server(&[]);
     let store = patient(&server);
     let last = appended(&store, b"first").await;
     let mut followers: Vec<_> = (0..50).map(|_| store.follow("p", "log", last)).collect();
@@ -190,13 +188,10 @@ async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, cuts: Arc<AtomicB
     }
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_transaction_of_a_cluster_whose_answer_is_lost_is_not_applied_twice() {
     let bus = free_port().to_string();
-    let server = match RedisServer::start(&["--cluster-enabled", "yes", "--cluster-port", &bus]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let server = needs(RedisServer::start(&["--cluster-enabled", "yes", "--cluster-port", &bus]));
     assert_eq!(server.cli(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]).trim(), "OK");
     let proxy = Proxy::start(server.port()).await;
     let port = proxy.port.to_string();

@@ -14,7 +14,10 @@ use mcp_runtime::{
 };
 use rcgen::{CertificateParams, KeyPair};
 use serde_json::json;
-use support::redis::{RedisServer, free_port};
+use support::{
+    redis::{RedisServer, free_port},
+    requirement::needs,
+};
 use tokio::sync::Notify;
 
 use crate::{quick, topologies::cluster_with};
@@ -44,9 +47,9 @@ async fn start(has_own_store: bool) {
     match TestClient::connect_with(server, Revision::V2025_11_25).await {
         Ok(client) => {
             client.close().await;
-            eprintln!("{OUTCOME}started");
+            support::note!("{OUTCOME}started");
         }
-        Err(why) => eprintln!("{OUTCOME}{why}"),
+        Err(why) => support::note!("{OUTCOME}{why}"),
     }
 }
 
@@ -63,7 +66,7 @@ async fn call_at_two_servers() {
         called = other.call("alone", json!({})) => called.unwrap().text(),
         () = RUNS.notified() => "two calls run".to_owned(),
     };
-    eprintln!("{OUTCOME}{answered}");
+    support::note!("{OUTCOME}{answered}");
 }
 
 /// Runs this test in a process with these variables, and returns the outcome.
@@ -84,15 +87,12 @@ fn outcome(variables: &[(&str, &str)]) -> String {
     outcome_of("a_server_without_a_store_has_that_of_the_environment", variables)
 }
 
-#[tokio::test]
+#[support::test]
 async fn limits_of_items_are_counted_in_the_store_of_the_environment() {
     if env::var(OWN_STORE).is_ok() {
         return call_at_two_servers().await;
     }
-    let redis = match RedisServer::start(&[]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let redis = needs(RedisServer::start(&[]));
     let variables = [("MCP_REDIS_URL", &*redis.url()), (OWN_STORE, "no")];
     let test = "limits_of_items_are_counted_in_the_store_of_the_environment";
     let answer = outcome_of(test, &variables);
@@ -100,15 +100,12 @@ async fn limits_of_items_are_counted_in_the_store_of_the_environment() {
 }
 
 /// The process of the test starts itself again, because a test cannot set variables for itself.
-#[tokio::test]
+#[support::test]
 async fn a_server_without_a_store_has_that_of_the_environment() {
     if let Ok(own) = env::var(OWN_STORE) {
         return start(own == "yes").await;
     }
-    let redis = match RedisServer::start(&[]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let redis = needs(RedisServer::start(&[]));
     let outcome = |url: &str, own: &str| outcome(&[("MCP_REDIS_URL", url), (OWN_STORE, own)]);
     assert_eq!(outcome(&redis.url(), "yes"), "started");
     assert_eq!(redis.cli(&["DBSIZE"]).trim(), "0");
@@ -153,7 +150,7 @@ impl Drop for Certificate {
     }
 }
 
-#[test]
+#[support::test]
 fn a_redis_with_a_password_is_reached_over_tls_if_its_certificate_is_trusted() {
     let (certificate, other) = (Certificate::new("redis"), Certificate::new("other"));
     let (trusted, key, port) =
@@ -161,10 +158,7 @@ fn a_redis_with_a_password_is_reached_over_tls_if_its_certificate_is_trusted() {
     let (port, password) = (port.to_string(), "p@ss:word");
     let options = ["--tls-port", &port, "--tls-cert-file", &trusted, "--tls-key-file", &key];
     let options = [&options[..], &["--tls-auth-clients", "no", "--requirepass", password]].concat();
-    let _redis = match RedisServer::start(&options) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let _redis = needs(RedisServer::start(&options));
     let url = format!("rediss://default:p%40ss%3Aword@localhost:{port}");
     let outcome = |url: &str, trusted: &str| {
         outcome(&[("MCP_REDIS_URL", url), (OWN_STORE, "no"), ("SSL_CERT_FILE", trusted)])
@@ -176,7 +170,7 @@ fn a_redis_with_a_password_is_reached_over_tls_if_its_certificate_is_trusted() {
     assert!(wrong.starts_with("MCP_REDIS_URL: cannot connect to Redis"), "{wrong}");
 }
 
-#[test]
+#[support::test]
 fn a_cluster_is_reached_over_tls() {
     let certificate = Certificate::new("cluster");
     let (trusted, key) = (certificate.path("certificate.pem"), certificate.path("key.pem"));
@@ -187,10 +181,7 @@ fn a_cluster_is_reached_over_tls() {
         let among = ["--tls-cluster", "yes", "--tls-ca-cert-file", &trusted];
         [&tls[..], &among, &["--tls-auth-clients", "no"]].concat()
     });
-    let _servers = match cluster_with(&options.each_ref().map(Vec::as_slice)) {
-        Ok(servers) => servers,
-        Err(missing) => return missing.skip(),
-    };
+    let _servers = needs(cluster_with(&options.each_ref().map(Vec::as_slice)));
     let hosts = ports.map(|port| format!("127.0.0.1:{port}")).join(",");
     let url = format!("rediss+cluster://{hosts}");
     let outcome = |trusted: &str| {

@@ -11,6 +11,7 @@ use support::{
     clock::{LIMIT, eventually},
     http::{connection::Connection, head::Head},
     redis::RedisServer,
+    requirement::needs,
 };
 use tokio::task::JoinHandle;
 
@@ -88,7 +89,7 @@ impl Node {
         match head.status {
             200 => Ok(["access_token", "refresh_token"].map(|name| field(&body, name))),
             _ => {
-                eprintln!("{body}");
+                support::note!("{body}");
                 Err(field(&body, "error"))
             }
         }
@@ -177,12 +178,9 @@ async fn nodes(redis: &RedisServer) -> [Node; 2] {
     [Node::start(patient(redis)).await, Node::start(patient(redis)).await]
 }
 
-#[tokio::test]
+#[support::test]
 async fn one_of_two_nodes_exchanges_a_code() {
-    let redis = match RedisServer::start(&[]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let redis = needs(RedisServer::start(&[]));
     let nodes = nodes(&redis).await;
     let [a, b] = &nodes;
     let client = a.register().await;
@@ -210,12 +208,9 @@ async fn one_of_two_nodes_exchanges_a_code() {
     }
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_refresh_token_that_two_nodes_exchange_at_once_is_exchanged_once() {
-    let redis = match RedisServer::start(&[]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let redis = needs(RedisServer::start(&[]));
     let nodes = nodes(&redis).await;
     let [a, b] = &nodes;
     let client = a.register().await;
@@ -239,12 +234,9 @@ async fn a_refresh_token_that_two_nodes_exchange_at_once_is_exchanged_once() {
     }
 }
 
-#[tokio::test]
+#[support::test]
 async fn logins_end_with_the_data_of_redis_and_begin_again() {
-    let mut redis = match RedisServer::start(&[]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let mut redis = needs(RedisServer::start(&[]));
     let store = || Redis::new(redis.url()).deadline(Duration::from_secs(5));
     let nodes = [Node::start(store()).await, Node::start(store()).await];
     let [a, b] = &nodes;
@@ -315,19 +307,14 @@ async fn check_outage(mut redis: RedisServer, is_paused: bool) {
     assert_eq!(a.call(&b.exchange(&client, &code).await.unwrap()[0]).await, 200);
 }
 
-#[tokio::test]
+#[support::test]
 async fn logins_go_on_after_redis_was_stopped_and_has_its_data_again() {
     // With `everysec`, a Redis that is killed can lose its last two seconds.
-    match RedisServer::start(&["--appendonly", "yes", "--appendfsync", "always"]) {
-        Ok(redis) => check_outage(redis, false).await,
-        Err(missing) => missing.skip(),
-    }
+    let options = ["--appendonly", "yes", "--appendfsync", "always"];
+    check_outage(needs(RedisServer::start(&options)), false).await;
 }
 
-#[tokio::test]
+#[support::test]
 async fn logins_go_on_after_redis_was_paused() {
-    match RedisServer::start(&[]) {
-        Ok(redis) => check_outage(redis, true).await,
-        Err(missing) => missing.skip(),
-    }
+    check_outage(needs(RedisServer::start(&[])), true).await;
 }

@@ -21,16 +21,15 @@ use mcp_runtime::{
 };
 use mcp_runtime_redis::Redis;
 use serde_json::json;
-use support::{clock, redis::RedisServer};
+use support::{clock, redis::RedisServer, requirement::needs};
 
-/// Returns a new server, or skips the test.
-macro_rules! redis_server {
-    () => {
-        match RedisServer::start(&[]) {
-            Ok(server) => server,
-            Err(missing) => return missing.skip(),
-        }
-    };
+fn main() -> std::process::ExitCode {
+    support::harness::run()
+}
+
+/// Returns a new server.
+fn redis_server() -> RedisServer {
+    needs(RedisServer::start(&[]))
 }
 
 /// Store on a server of its own, which ends together with the store.
@@ -64,7 +63,7 @@ impl Store for OwnServer {
     }
 }
 
-store_suite!(suite, OwnServer::new(redis_server!()));
+store_suite!(suite, OwnServer::new(redis_server()), #[support::test]);
 
 /// Time to live of what must not expire during a test.
 const LONG: Duration = Duration::from_secs(600);
@@ -86,9 +85,9 @@ fn patient(server: &RedisServer) -> Redis {
     Redis::new(server.url()).deadline(Duration::from_secs(20))
 }
 
-#[tokio::test]
+#[support::test]
 async fn every_key_has_the_prefix_and_expires() {
-    let server = redis_server!();
+    let server = redis_server();
     let store = patient(&server).prefix("notes:");
     let all = Transaction::on("a } partition")
         .then(StoreOperation::put("a", *b"1", LONG, Condition::Any))
@@ -111,9 +110,9 @@ async fn every_key_has_the_prefix_and_expires() {
     }
 }
 
-#[tokio::test]
+#[support::test]
 async fn stores_with_different_prefixes_share_nothing() {
-    let server = redis_server!();
+    let server = redis_server();
     let (one, other) = (patient(&server).prefix("one:"), patient(&server).prefix("other:"));
     one.execute(put("a", b"1")).await.unwrap();
     assert_eq!(value(&other, "a").await, None);
@@ -121,9 +120,9 @@ async fn stores_with_different_prefixes_share_nothing() {
     assert_eq!(value(&again, "a").await.as_deref(), Some(&b"1"[..]));
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_script_that_redis_has_forgotten_is_loaded_again() {
-    let server = redis_server!();
+    let server = redis_server();
     let store = patient(&server);
     for _ in 0..3 {
         store.execute(put("a", b"1")).await.unwrap();
@@ -132,12 +131,9 @@ async fn a_script_that_redis_has_forgotten_is_loaded_again() {
     assert_eq!(value(&store, "a").await.as_deref(), Some(&b"1"[..]));
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_full_redis_is_an_error_of_its_own() {
-    let server = match RedisServer::start(&["--maxmemory", "3mb"]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let server = needs(RedisServer::start(&["--maxmemory", "3mb"]));
     let store = patient(&server);
     let large = vec![7; 1 << 20];
     for number in 0..10 {
@@ -149,9 +145,9 @@ async fn a_full_redis_is_an_error_of_its_own() {
     panic!("ten megabytes fit into three");
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_redis_that_does_not_answer_fails_transactions_until_it_is_back() {
-    let server = redis_server!();
+    let server = redis_server();
     let store = Redis::new(server.url()).deadline(Duration::from_millis(300));
     eventually(async || store.execute(put("a", b"1")).await.is_ok()).await;
     server.pause();
@@ -162,9 +158,9 @@ async fn a_redis_that_does_not_answer_fails_transactions_until_it_is_back() {
     assert_eq!(value(&store, "a").await.as_deref(), Some(&b"3"[..]));
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_redis_that_restarts_is_connected_to_again_by_store_and_follower() {
-    let mut server = redis_server!();
+    let mut server = redis_server();
     let store = Redis::new(server.url()).deadline(Duration::from_millis(500));
     let append = |value: u8| {
         vec![Transaction::on("p").then(StoreOperation::append("log", [value], LONG, 99))]
@@ -181,10 +177,10 @@ async fn a_redis_that_restarts_is_connected_to_again_by_store_and_follower() {
     eventually(async || follower.next().await.is_ok_and(|event| event.value == [3])).await;
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_store_that_cannot_connect_says_so_and_keeps_the_password_to_itself() {
     let Ok(server) = RedisServer::start(&["--requirepass", "secret"]) else {
-        return drop(redis_server!());
+        return drop(redis_server());
     };
     let (port, wrong) = (server.port(), "not-the-password");
     let store = Redis::new(format!("redis://:{wrong}@127.0.0.1:{port}"));
@@ -220,9 +216,9 @@ async fn quick() -> &'static str {
     "done"
 }
 
-#[tokio::test]
+#[support::test]
 async fn tasks_in_redis_survive_their_server() {
-    let redis = redis_server!();
+    let redis = redis_server();
     let start = async || {
         let server = mcp_runtime::server!().items(items![slow, quick]).store(patient(&redis));
         TestClient::connect_with(server, Revision::V2025_11_25).await.unwrap()
@@ -273,9 +269,9 @@ async fn two_nodes(redis: &RedisServer) -> [TestClient; 2] {
     [node().await, node().await]
 }
 
-#[tokio::test]
+#[support::test]
 async fn servers_with_one_redis_count_running_calls_together() {
-    let redis = redis_server!();
+    let redis = redis_server();
     let [mut one, mut other] = two_nodes(&redis).await;
     let call = json!({ "name": "dig", "arguments": { "for_ever": true } });
     let _running = [one.start("tools/call", call.clone()), other.start("tools/call", call)];
@@ -295,9 +291,9 @@ async fn servers_with_one_redis_count_running_calls_together() {
     assert_eq!(places(), "1");
 }
 
-#[tokio::test]
+#[support::test]
 async fn the_rate_of_a_caller_in_redis_refuses_with_the_time_to_wait() {
-    let redis = redis_server!();
+    let redis = redis_server();
     let [mut one, _other] = two_nodes(&redis).await;
     for _ in 0..3 {
         assert_eq!(one.call("call_home", json!({})).await.unwrap().text(), "done");

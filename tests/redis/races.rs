@@ -13,7 +13,7 @@ use mcp_runtime::{
     testing::{Revision, TestClient},
 };
 use serde_json::json;
-use support::{clock, redis::RedisServer};
+use support::{clock, redis::RedisServer, requirement::needs};
 use tokio::sync::Semaphore;
 
 use crate::patient;
@@ -81,12 +81,9 @@ async fn two_nodes(redis: &RedisServer, permits: &Permits) -> [TestClient; 2] {
     [connect("one").await, connect("two").await]
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[support::test(threads = 2)]
 async fn one_server_continues_what_another_has_begun_and_a_state_is_used_once() {
-    let redis = match RedisServer::start(&[]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let redis = needs(RedisServer::start(&[]));
     let [mut one, mut other] = two_nodes(&redis, &Arc::new(Semaphore::new(0))).await;
     for round in 0..ROUNDS {
         let call = json!({ "name": "pays", "arguments": {} });
@@ -106,12 +103,9 @@ async fn one_server_continues_what_another_has_begun_and_a_state_is_used_once() 
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[support::test(threads = 2)]
 async fn one_of_two_nodes_gets_the_lease_of_an_only_place() {
-    let redis = match RedisServer::start(&[]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let redis = needs(RedisServer::start(&[]));
     let permits = Arc::new(Semaphore::new(0));
     let [mut one, mut other] = two_nodes(&redis, &permits).await;
     let mut wins = [0, 0];
@@ -141,15 +135,12 @@ async fn one_of_two_nodes_gets_the_lease_of_an_only_place() {
         let places = || redis.cli(&["ZCARD", "mcp:{pplaces:tool:digs_alone}:p:calls"]);
         clock::eventually("the free place", async || (places().trim() == "0").then_some(())).await;
     }
-    eprintln!("{wins:?} of {ROUNDS} rounds were won by each node");
+    support::note!("{wins:?} of {ROUNDS} rounds were won by each node");
 }
 
-#[tokio::test]
+#[support::test]
 async fn each_task_of_a_node_that_is_gone_is_taken_by_one_of_two_nodes() {
-    let redis = match RedisServer::start(&[]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let redis = needs(RedisServer::start(&[]));
     let (permits, runs) = (Arc::new(Semaphore::new(0)), Runs::default());
     let connect = async |name| legacy_client(node(&redis, name, &permits, &runs)).await;
     let (mut gone, _one, _two) =
@@ -171,16 +162,13 @@ async fn each_task_of_a_node_that_is_gone_is_taken_by_one_of_two_nodes() {
         assert_eq!((nodes.len(), nodes[0]), (2, "gone"), "task {number}: {nodes:?}");
         *wins.entry(nodes[1]).or_insert(0) += 1;
     }
-    eprintln!("{wins:?} of {ROUNDS} tasks were taken by each node");
+    support::note!("{wins:?} of {ROUNDS} tasks were taken by each node");
     assert!(!wins.contains_key("gone"), "{wins:?}");
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_task_that_runs_outlives_the_data_of_redis() {
-    let redis = match RedisServer::start(&[]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let redis = needs(RedisServer::start(&[]));
     let (permits, runs) = (Arc::new(Semaphore::new(0)), Runs::default());
     let connect = async |name| legacy_client(node(&redis, name, &permits, &runs)).await;
     let (mut own, mut other) = (connect("own").await, connect("other").await);

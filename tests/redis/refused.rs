@@ -8,7 +8,7 @@ use mcp_runtime::{
 };
 use mcp_runtime_redis::Redis;
 use serde_json::json;
-use support::redis::RedisServer;
+use support::{redis::RedisServer, requirement::needs};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpListener,
@@ -31,12 +31,9 @@ fn store_of_user(server: &RedisServer) -> Redis {
         .deadline(std::time::Duration::from_secs(20))
 }
 
-#[tokio::test]
+#[support::test]
 async fn the_documented_rights_are_enough_and_each_of_them_is_needed() {
-    let server = match RedisServer::start(&[]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let server = needs(RedisServer::start(&[]));
     create_user(&server, &RIGHTS);
     let store = store_of_user(&server);
     store.open().await.unwrap();
@@ -58,12 +55,9 @@ async fn the_documented_rights_are_enough_and_each_of_them_is_needed() {
     assert!(why.contains("the user lacks a right in Redis"), "{why}");
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_replica_and_a_full_redis_are_noticed_at_the_start() {
-    let full = match RedisServer::start(&["--maxmemory", "100kb"]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let full = needs(RedisServer::start(&["--maxmemory", "100kb"]));
     let why = patient(&full).open().await.unwrap_err().to_string();
     assert!(why.contains("cannot be used: Redis has reached its `maxmemory`"), "{why}");
 
@@ -78,12 +72,9 @@ fn is_available(server: Handle) -> bool {
     server.stats().store().is_some_and(StoreStats::is_available)
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_server_is_not_ready_while_its_redis_refuses_writes() {
-    let redis = match RedisServer::start(&[]) {
-        Ok(server) => server,
-        Err(missing) => return missing.skip(),
-    };
+    let redis = needs(RedisServer::start(&[]));
     create_user(&redis, &RIGHTS);
     let server = mcp_runtime::server!().items(items![is_available]).store(store_of_user(&redis));
     let mut client = TestClient::connect_with(server, Revision::V2026_07_28).await.unwrap();
@@ -129,7 +120,7 @@ async fn old_redis(listener: TcpListener, version: &'static str) {
     }
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_redis_that_is_too_old_is_named_with_its_version() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -23,7 +23,7 @@ use support::{
     clock::eventually_blocking,
     process::Running,
     redis::{RedisServer, free_port},
-    requirement::{Missing, output_of},
+    requirement::{Missing, needs, output_of},
 };
 
 use crate::{LONG, eventually, put, value};
@@ -98,26 +98,16 @@ fn cluster_url(servers: &[RedisServer]) -> String {
     format!("redis+cluster://{}", hosts.join(","))
 }
 
-/// Returns a new cluster, or skips the test.
-macro_rules! redis_cluster {
-    () => {
-        match cluster() {
-            Ok(servers) => servers,
-            Err(missing) => return missing.skip(),
-        }
-    };
-}
-
 fn on_cluster(servers: Vec<RedisServer>) -> OwnServers<Vec<RedisServer>> {
     let store = Redis::new(cluster_url(&servers)).deadline(Duration::from_secs(20));
     OwnServers { store, _servers: servers }
 }
 
-store_suite!(on_a_cluster, on_cluster(redis_cluster!()));
+store_suite!(on_a_cluster, on_cluster(needs(cluster())), #[support::test]);
 
-#[tokio::test]
+#[support::test]
 async fn the_keys_of_a_partition_are_at_one_server_of_a_cluster_and_partitions_are_at_all() {
-    let servers = redis_cluster!();
+    let servers = needs(cluster());
     let store = Redis::new(cluster_url(&servers)).deadline(Duration::from_secs(20));
     let on = |number: usize| {
         Transaction::on(format!("partition {number}"))
@@ -200,26 +190,16 @@ impl Drop for Watched {
     }
 }
 
-/// Returns new servers with a sentinel, or skips the test.
-macro_rules! watched {
-    () => {
-        match Watched::start() {
-            Ok(watched) => watched,
-            Err(missing) => return missing.skip(),
-        }
-    };
-}
-
 fn behind_sentinel(watched: Watched) -> OwnServers<Watched> {
     let store = Redis::new(watched.url()).deadline(Duration::from_secs(20));
     OwnServers { store, _servers: watched }
 }
 
-store_suite!(behind_a_sentinel, behind_sentinel(watched!()));
+store_suite!(behind_a_sentinel, behind_sentinel(needs(Watched::start())), #[support::test]);
 
-#[tokio::test]
+#[support::test]
 async fn the_store_goes_on_at_the_new_primary_after_a_failover() {
-    let mut watched = watched!();
+    let mut watched = needs(Watched::start());
     let store = Arc::new(Redis::new(watched.url()).deadline(Duration::from_secs(1)));
     eventually(async || store.execute(put("before", b"1")).await.is_ok()).await;
     eventually_blocking("the replica has the record", || {
@@ -238,9 +218,9 @@ async fn the_store_goes_on_at_the_new_primary_after_a_failover() {
     eventually(async || follower.next().await.is_ok_and(|event| event.value == b"event")).await;
 }
 
-#[tokio::test]
+#[support::test]
 async fn the_store_leaves_a_primary_that_hangs() {
-    let watched = watched!();
+    let watched = needs(Watched::start());
     let store = Arc::new(Redis::new(watched.url()).deadline(Duration::from_millis(500)));
     eventually(async || store.execute(put("before", b"1")).await.is_ok()).await;
     let mut follower = store.follow("p", "log", 0);

@@ -14,7 +14,7 @@ use serde_json::json;
 use support::{
     python::Python,
     redis::RedisServer,
-    requirement::{Missing, output_of},
+    requirement::{Missing, needs, output_of},
 };
 
 use crate::{OwnServer, eventually, patient, put, quick, value};
@@ -39,21 +39,16 @@ fn program() -> Result<&'static Path, Missing> {
     program.as_deref().map_err(|why| Missing::new(format!("valkey-server: {why}")))
 }
 
-/// Returns a new server, or skips the test.
-macro_rules! valkey_server {
-    () => {
-        match program().and_then(|program| RedisServer::start_program(program, &[])) {
-            Ok(server) => server,
-            Err(missing) => return missing.skip(),
-        }
-    };
+/// Returns a new server.
+fn valkey_server() -> RedisServer {
+    needs(program().and_then(|program| RedisServer::start_program(program, &[])))
 }
 
-store_suite!(on_valkey, OwnServer::new(valkey_server!()));
+store_suite!(on_valkey, OwnServer::new(valkey_server()), #[support::test]);
 
-#[tokio::test]
+#[support::test]
 async fn valkey_is_what_the_tests_say_it_is_and_loads_a_forgotten_script_again() {
-    let server = valkey_server!();
+    let server = valkey_server();
     let info = server.cli(&["INFO", "server"]);
     assert!(info.contains("valkey_version:"), "{info}");
     let store = patient(&server);
@@ -64,9 +59,9 @@ async fn valkey_is_what_the_tests_say_it_is_and_loads_a_forgotten_script_again()
     assert_eq!(value(&store, "a").await.as_deref(), Some(&b"1"[..]));
 }
 
-#[tokio::test]
+#[support::test]
 async fn a_server_keeps_its_tasks_in_valkey() {
-    let valkey = valkey_server!();
+    let valkey = valkey_server();
     let start = async || {
         let server =
             mcp_runtime::server!().items(mcp_runtime::items![quick]).store(patient(&valkey));

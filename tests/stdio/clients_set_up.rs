@@ -12,7 +12,7 @@ fn program() -> String {
     path.display().to_string()
 }
 
-#[test]
+#[support::test]
 fn config_prints_an_entry_that_starts_this_program() {
     let home = HomeFolder::new();
     let printed = home.succeed(&["config", "cursor", "--name", "mine", "--", "--verbose", "a b"]);
@@ -26,7 +26,7 @@ fn config_prints_an_entry_that_starts_this_program() {
     assert_eq!(printed, format!("[mcp_servers.mine]\nurl = \"{url}\"\n"));
 }
 
-#[test]
+#[support::test]
 fn install_changes_only_its_own_entry_and_uninstall_removes_it() {
     let home = HomeFolder::new();
     let (file, before) = (
@@ -53,7 +53,7 @@ fn install_changes_only_its_own_entry_and_uninstall_removes_it() {
 }
 
 /// The names of the servers are those of the user's file, whose values may be secret.
-#[test]
+#[support::test]
 fn uninstall_names_the_servers_that_the_file_has() {
     let home = HomeFolder::new();
     let uninstall = |client, file, name: &[&str]| {
@@ -85,7 +85,7 @@ fn uninstall_names_the_servers_that_the_file_has() {
     }
 }
 
-#[test]
+#[support::test]
 fn the_text_before_the_first_change_stays_in_the_first_copy() {
     let home = HomeFolder::new();
     let (file, before) = (".cursor/mcp.json", "{\n  // mine\n}\n");
@@ -106,7 +106,7 @@ fn the_text_before_the_first_change_stays_in_the_first_copy() {
     assert!(!home.path(".cursor/mcp.json.bak.3").exists());
 }
 
-#[test]
+#[support::test]
 fn install_creates_a_missing_file_for_a_user_or_for_a_project() {
     let home = HomeFolder::new();
     home.succeed(&["install", "vscode", "--project", "--name", "mine"]);
@@ -120,7 +120,7 @@ fn install_creates_a_missing_file_for_a_user_or_for_a_project() {
     assert!(!home.path("own.json.bak").exists());
 }
 
-#[test]
+#[support::test]
 fn the_entry_of_a_program_under_development_starts_cargo() {
     let home = HomeFolder::new();
     let package = env!("CARGO_MANIFEST_DIR");
@@ -173,7 +173,7 @@ fn the_entry_of_a_program_under_development_starts_cargo() {
 }
 
 #[cfg(unix)]
-#[test]
+#[support::test]
 fn install_follows_a_link_and_keeps_the_permissions() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -196,7 +196,7 @@ fn install_follows_a_link_and_keeps_the_permissions() {
     assert!(home.path(".cursor/mcp.json").is_symlink());
 }
 
-#[test]
+#[support::test]
 fn a_file_that_cannot_be_changed_and_wrong_words_are_explained() {
     let home = HomeFolder::new();
     home.write(".cursor/mcp.json", "{ \"mcpServers\": [] }");

@@ -5,7 +5,7 @@ use support::clock::eventually_blocking;
 
 use crate::server::{Server, call, echo, fixture, fixture_in_shell};
 
-#[test]
+#[support::test]
 fn the_server_ends_when_its_client_stops_reading() {
     let mut server = Server::start();
     drop(server.take_stdout());
@@ -20,7 +20,7 @@ fn the_server_ends_when_its_client_stops_reading() {
     assert_eq!(ended.stderr, "");
 }
 
-#[test]
+#[support::test]
 fn the_server_ends_when_its_client_leaves_during_a_large_answer() {
     let mut server = Server::start();
     server.send(&call("x", "big", json!({ "bytes": 10 << 20 })));
@@ -32,7 +32,7 @@ fn the_server_ends_when_its_client_leaves_during_a_large_answer() {
     assert_eq!(ended.stderr, "");
 }
 
-#[test]
+#[support::test]
 fn the_server_ends_when_its_client_leaves_during_a_call() {
     let mut server = Server::start();
     drop(server.take_stdout());
@@ -42,14 +42,14 @@ fn the_server_ends_when_its_client_leaves_during_a_call() {
     assert_eq!(ended.stderr, "");
 }
 
-#[test]
+#[support::test]
 fn a_server_without_stdin_ends_at_once() {
     let ended = Server::start_as(fixture_in_shell("<&-")).wait();
     ended.check_soon();
     assert_eq!((&*ended.stderr, &*ended.rest), ("", &[][..]));
 }
 
-#[test]
+#[support::test]
 fn a_server_without_stdout_still_runs_calls() {
     let mut server = Server::start_as(fixture_in_shell(">&-"));
     server.send(&call("x", "print", json!({})));
@@ -71,14 +71,14 @@ fn check_unheard(mut server: Server) {
     server.finish().check_soon();
 }
 
-#[test]
+#[support::test]
 fn a_server_without_stderr_answers_calls() {
     let mut server = Server::start_as(fixture_in_shell("2>&-"));
     assert_eq!(server.ask("x", "print", json!({})), "printed");
     check_unheard(server);
 }
 
-#[test]
+#[support::test]
 fn calls_are_answered_after_the_client_stops_reading_stderr() {
     let (reader, writer) = std::io::pipe().unwrap();
     let mut command = fixture();

@@ -56,7 +56,7 @@ fn check_refused(arguments: &[&str], status: i32, parts: &[&str]) {
     assert_eq!(output.status.code(), Some(status), "{arguments:?}");
 }
 
-#[test]
+#[support::test]
 fn help_lists_commands_and_options() {
     let help = run(&["help"]);
     assert_eq!(help.status.code(), Some(SUCCESS));
@@ -73,7 +73,7 @@ fn help_lists_commands_and_options() {
     }
 }
 
-#[test]
+#[support::test]
 fn the_version_is_that_of_the_package() {
     let version = format!("stdio-fixture {}\n", env!("CARGO_PKG_VERSION"));
     check(&["--version"], SUCCESS, &version, "");
@@ -86,7 +86,7 @@ fn the_version_is_that_of_the_package() {
     }
 }
 
-#[test]
+#[support::test]
 fn list_has_every_item_with_its_usage() {
     let output = run(&["list"]);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(SUCCESS), String::new()));
@@ -105,7 +105,7 @@ fn list_has_every_item_with_its_usage() {
 }
 
 /// A `setup` that takes the `Handle` runs for `list`, because it may add items. If it fails, the other items are listed nevertheless.
-#[test]
+#[support::test]
 fn list_has_the_items_that_setup_adds() {
     let list = |broken: bool| {
         let mut command = fixture();
@@ -128,7 +128,7 @@ fn list_has_the_items_that_setup_adds() {
 }
 
 /// `check` prints its findings, but exits with a failure only with `--strict`.
-#[test]
+#[support::test]
 fn check_reports_what_clients_reject() {
     let flawed = |arguments: &[&str], broken: bool| {
         let mut command = fixture();
@@ -210,7 +210,7 @@ fn check_reports_what_clients_reject() {
     assert_eq!(json["setupError"], Value::Null);
 }
 
-#[test]
+#[support::test]
 fn schema_is_json() {
     let output = run(&["schema"]);
     assert_eq!((output.status.code(), beside_schema(&output)), (Some(SUCCESS), String::new()));
@@ -225,7 +225,7 @@ fn schema_is_json() {
 }
 
 /// `schema` lists each tool on stderr. Below a tool whose schemas cannot be generated at compile time, it prints the reasons.
-#[test]
+#[support::test]
 fn schema_gives_the_reason_for_a_lazy_schema() {
     let mut command = fixture();
     let output = command.arg("schema").env("FIXTURE_LAZY", "").stdin(Stdio::null()).output();
@@ -252,7 +252,7 @@ fn schema_gives_the_reason_for_a_lazy_schema() {
 }
 
 /// Tests only the exit codes. The suite `contract` tests the comparison itself.
-#[test]
+#[support::test]
 fn the_exit_code_of_check_depends_on_the_changes_against_the_lock() {
     let folder = std::env::temp_dir().join(format!("mcp-against-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -289,7 +289,7 @@ fn the_exit_code_of_check_depends_on_the_changes_against_the_lock() {
     std::fs::remove_dir_all(&folder).expect("the folder goes");
 }
 
-#[test]
+#[support::test]
 fn call_read_and_get_print_results() {
     check(&["call", "repeat", "word=a", "times=3"], SUCCESS, "a a a\n", "");
     check(&["call", "repeat", "word=1=1", "times=2", "separator=, "], SUCCESS, "1=1, 1=1\n", "");
@@ -300,7 +300,7 @@ fn call_read_and_get_print_results() {
     check(&["get", "greet", "name=Ada"], SUCCESS, "[user]\nSay hello to Ada.\n", "");
 }
 
-#[test]
+#[support::test]
 fn complete_prints_the_values_of_an_argument() {
     let book = "books://{language}/{title}";
     check(&["complete", "volume", "language"], SUCCESS, "German\nGreek\nEnglish\n", "");
@@ -316,7 +316,7 @@ fn complete_prints_the_values_of_an_argument() {
     assert_eq!(json, json!({ "values": ["Greek"], "total": 1, "hasMore": false }));
 }
 
-#[test]
+#[support::test]
 fn complete_explains_a_wrong_item_or_argument() {
     let usage = "`complete ITEM ARGUMENT [TEXT] [NAME=VALUE …]`";
     check_refused(&["complete", "greet"], USAGE, &[usage]);
@@ -345,7 +345,7 @@ fn complete_explains_a_wrong_item_or_argument() {
     check_refused(&["complete", "greet", "name", "A", "B"], USAGE, &["`B` is not NAME=VALUE"]);
 }
 
-#[test]
+#[support::test]
 fn commands_print_the_result_of_the_protocol_as_json() {
     let json = |arguments: &[&str], status: i32| -> Value {
         let output = run(arguments);
@@ -372,7 +372,7 @@ fn commands_print_the_result_of_the_protocol_as_json() {
     check_refused(&["schema", "--yaml"], USAGE, &["`schema` has no option `--yaml`"]);
 }
 
-#[test]
+#[support::test]
 fn a_failed_call_or_read_exits_with_a_failure() {
     check(&["call", "fail"], FAILURE, "", "error: it did not work\n");
     check_refused(&["call", "repeat", "word=a", "times=many"], FAILURE, &["`repeat`", "times"]);
@@ -386,7 +386,7 @@ fn a_failed_call_or_read_exits_with_a_failure() {
     );
 }
 
-#[test]
+#[support::test]
 fn a_wrong_name_of_a_resource_gets_a_correction() {
     let near = |given: &str, meant: &str| {
         let text = format!("error: there is no resource `{given}`; did you mean `{meant}`?\n");
@@ -417,7 +417,7 @@ fn a_wrong_name_of_a_resource_gets_a_correction() {
     );
 }
 
-#[test]
+#[support::test]
 fn errors_of_the_command_line_suggest_a_correction() {
     let usage = "usage: repeat word=<string> times=<integer 0..=255> [separator=<string>]";
     check_refused(&["lsit"], USAGE, &["unknown command `lsit`; did you mean `list`?"]);
@@ -494,7 +494,7 @@ fn errors_of_the_command_line_suggest_a_correction() {
     check_refused(&["read", "notes://today", "now"], USAGE, &["`read` takes one argument"]);
 }
 
-#[test]
+#[support::test]
 fn a_list_or_an_object_that_is_not_json_gets_an_example() {
     let (guests, table) = (r#"guests=["Ada","Bob"]"#, r#"table={"seats":2}"#);
     check(&["call", "seat", guests, table], SUCCESS, "Ada and Bob at 2 seats, outside: None\n", "");
@@ -533,7 +533,7 @@ fn a_list_or_an_object_that_is_not_json_gets_an_example() {
 }
 
 /// A word in place of a command may be what the command is about.
-#[test]
+#[support::test]
 fn a_command_that_was_left_out_is_suggested() {
     for (given, meant) in [
         ("echo", "call echo"),
@@ -554,7 +554,7 @@ fn a_command_that_was_left_out_is_suggested() {
     }
 }
 
-#[test]
+#[support::test]
 fn a_dropped_failure_sets_the_exit_code() {
     let dropped = |arguments: &[&str]| {
         let mut command = fixture();
@@ -575,7 +575,7 @@ fn a_dropped_failure_sets_the_exit_code() {
     assert_eq!(dropped(&[]).status.code(), Some(SUCCESS));
 }
 
-#[test]
+#[support::test]
 fn run_inside_a_runtime_is_an_error() {
     for arguments in [&[][..], &["list"], &["--http", "127.0.0.1:0"]] {
         let mut command = fixture();
@@ -592,7 +592,7 @@ fn run_inside_a_runtime_is_an_error() {
 }
 
 /// stdout has only the result, so that it can be piped into another program. All other output goes to stderr, as in a running server.
-#[test]
+#[support::test]
 fn text_that_tools_print_does_not_mix_with_their_results() {
     check(&["call", "print"], SUCCESS, "printed\n", "printed with a newline\nprinted without one");
     check(
@@ -606,14 +606,14 @@ fn text_that_tools_print_does_not_mix_with_their_results() {
     assert_eq!(text(&output.stdout), "the child read 0 bytes\n");
 }
 
-#[test]
+#[support::test]
 fn log_lines_of_tools_go_to_stderr() {
     let output = run(&["call", "log", "lines=2"]);
     assert_eq!(text(&output.stdout), "2 lines logged\n");
     assert!(text(&output.stderr).contains("log line 1 of 2\n"), "{output:?}");
 }
 
-#[test]
+#[support::test]
 fn a_panic_is_a_failure_of_the_call() {
     let output = run(&["call", "panic_later"]);
     assert_eq!((output.status.code(), &*output.stdout), (Some(FAILURE), &b""[..]));
@@ -621,12 +621,12 @@ fn a_panic_is_a_failure_of_the_call() {
 }
 
 /// The test client waits for at most 10 seconds. A command has no such limit, because the person who runs it decides how long to wait.
-#[test]
+#[support::test]
 fn a_slow_tool_is_waited_for() {
     check(&["call", "wait", "ms=10500"], SUCCESS, "waited 10500 ms\n", "");
 }
 
-#[test]
+#[support::test]
 fn commands_that_only_list_do_not_run_the_around_function() {
     for arguments in [&["list"][..], &["schema"], &["check"], &["call", "echo", "text=x"]] {
         let mut command = fixture();
@@ -636,13 +636,13 @@ fn commands_that_only_list_do_not_run_the_around_function() {
     }
 }
 
-#[test]
+#[support::test]
 fn a_large_result_is_printed_whole() {
     let output = run(&["call", "big", "bytes=5000000"]);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(SUCCESS), 5_000_001));
 }
 
-#[test]
+#[support::test]
 fn a_closed_stdout_is_not_a_failure() {
     for arguments in ["list", "schema", "help", "--version", "call big bytes=1000000"] {
         let (reader, writer) = std::io::pipe().unwrap();
@@ -655,7 +655,7 @@ fn a_closed_stdout_is_not_a_failure() {
 }
 
 /// stderr is closed, so the error message is lost. The exit code is still right, and the process does not panic.
-#[test]
+#[support::test]
 fn an_error_that_cannot_be_written_keeps_the_exit_code() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -665,7 +665,7 @@ fn an_error_that_cannot_be_written_keeps_the_exit_code() {
 }
 
 /// The commands leave the streams unchanged. The commands of a shell share its streams, so a change would affect the commands that follow.
-#[test]
+#[support::test]
 fn the_streams_are_left_as_they_were() {
     let mut command = Command::new("sh");
     command.args(["-c", "\"$0\" call echo text=one; \"$0\" call echo text=two; echo three"]);
@@ -674,7 +674,7 @@ fn the_streams_are_left_as_they_were() {
 }
 
 /// A server runs until its stdin ends, but a command ends when its work is done.
-#[test]
+#[support::test]
 fn commands_do_not_wait_for_stdin() {
     let mut command = fixture();
     command.args(["call", "echo", "text=a"]);
@@ -685,7 +685,7 @@ fn commands_do_not_wait_for_stdin() {
     server.wait().check_soon();
 }
 
-#[test]
+#[support::test]
 fn every_command_that_prints_takes_json() {
     let json = |arguments: &[&str]| -> Value {
         let output = run(arguments);
@@ -731,7 +731,7 @@ fn every_command_that_prints_takes_json() {
 }
 
 /// Words after `--` belong to the server that a client starts.
-#[test]
+#[support::test]
 fn json_after_two_dashes_is_an_argument_of_the_server() {
     let output = run(&["config", "codex-cli", "--", "--json"]);
     assert!(text(&output.stdout).contains(r#"args = ["--json"]"#), "{output:?}");
@@ -741,7 +741,7 @@ fn json_after_two_dashes_is_an_argument_of_the_server() {
     assert!(json["text"].as_str().unwrap().contains(r#"args = ["--json"]"#), "{json}");
 }
 
-#[test]
+#[support::test]
 fn install_describes_the_change_of_the_file_as_json() {
     let home = HomeFolder::new();
     home.write("mcp.json", "{}\n");

@@ -12,7 +12,7 @@ use std::{
 
 use support::{
     python::Python,
-    requirement::{Missing, success_of},
+    requirement::{Missing, needs, success_of},
 };
 
 use crate::{
@@ -39,7 +39,7 @@ fn check(words: &[&str], expected: &[&str]) {
     assert_eq!(suggested(words), expected, "{words:?}");
 }
 
-#[test]
+#[support::test]
 fn commands_and_their_options_are_suggested() {
     let commands = suggested(&[""]);
     let help = fixture().arg("help").output().unwrap();
@@ -85,7 +85,7 @@ fn commands_and_their_options_are_suggested() {
 }
 
 /// `help` and the completions of shells follow from the same declarations.
-#[test]
+#[support::test]
 fn every_option_in_the_help_of_a_command_is_suggested_with_its_description() {
     let output = fixture().args(["help", "--json"]).output().unwrap();
     let help: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -106,7 +106,7 @@ fn every_option_in_the_help_of_a_command_is_suggested_with_its_description() {
     }
 }
 
-#[test]
+#[support::test]
 fn values_with_a_fixed_set_are_suggested() {
     check(&["config", "cl"], &["claude-code\tClaude Code", "claude-desktop\tClaude Desktop"]);
     check(&["completions", ""], &["bash", "zsh", "fish", "powershell"]);
@@ -114,7 +114,7 @@ fn values_with_a_fixed_set_are_suggested() {
 }
 
 /// Without a suggestion, a shell completes names of files.
-#[test]
+#[support::test]
 fn nothing_is_suggested_where_a_file_or_a_free_text_stands() {
     for words in [
         &["check", "--against", ""][..],
@@ -132,7 +132,7 @@ fn nothing_is_suggested_where_a_file_or_a_free_text_stands() {
     }
 }
 
-#[test]
+#[support::test]
 fn items_and_their_arguments_are_suggested() {
     check(&["call", "rep"], &["repeat\tRepeats a word."]);
     check(&["call", "--json", "rep"], &["repeat\tRepeats a word."]);
@@ -149,7 +149,7 @@ fn items_and_their_arguments_are_suggested() {
 }
 
 /// The template is named as in `complete`, by its name or by its text.
-#[test]
+#[support::test]
 fn values_of_the_variables_of_a_template_come_from_the_server() {
     for volume in ["volume", "books://{language}/{title}"] {
         check(&["complete", volume, "title", "", "language=Ge"], &["language=German"]);
@@ -162,7 +162,7 @@ fn values_of_the_variables_of_a_template_come_from_the_server() {
 }
 
 /// `complete ITEM ARGUMENT TEXT` gets the same values as the command prints.
-#[test]
+#[support::test]
 fn the_text_of_complete_is_suggested_by_the_server() {
     check(&["complete", "volume", "language", "G"], &["German", "Greek"]);
     check(&["complete", "books://{language}/{title}", "language", "Eng"], &["English"]);
@@ -174,7 +174,7 @@ fn the_text_of_complete_is_suggested_by_the_server() {
 }
 
 /// A `setup` that blocks its thread cannot be interrupted, so the process ends while it runs.
-#[test]
+#[support::test]
 fn a_setup_that_blocks_its_thread_ends_without_suggestions() {
     let mut command = fixture();
     command.args(["completions", "fish", "--", "call", ""]).env("FIXTURE_STUCK", "");
@@ -185,7 +185,7 @@ fn a_setup_that_blocks_its_thread_ends_without_suggestions() {
 }
 
 /// The server completes the arguments of its prompts, as it does for a client.
-#[test]
+#[support::test]
 fn values_of_the_arguments_of_a_prompt_come_from_the_server() {
     let flawed = |words: &[&str]| {
         let mut fixture = fixture();
@@ -197,7 +197,7 @@ fn values_of_the_arguments_of_a_prompt_come_from_the_server() {
     assert!(flawed(&["call", "a"]).contains(&"added".to_owned()));
 }
 
-#[test]
+#[support::test]
 fn options_of_the_author_are_suggested_and_count_for_the_items() {
     let configured =
         |words: &[&str]| of_program(Command::new(env!("CARGO_BIN_EXE_configured-fixture")), words);
@@ -213,7 +213,7 @@ fn options_of_the_author_are_suggested_and_count_for_the_items() {
     assert_eq!(configured(&["--api-key=abcd", "get", "ex"]), ["explain\tExplains a file."]);
 }
 
-#[test]
+#[support::test]
 fn an_unknown_shell_is_refused_with_the_nearest_name() {
     let output = fixture().args(["completions", "fihs"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -301,12 +301,7 @@ fn home() -> HomeFolder {
     home
 }
 
-#[track_caller]
-fn skip_without(tested: Result<(), Missing>) {
-    tested.unwrap_or_else(Missing::skip);
-}
-
-#[test]
+#[support::test]
 fn bash_completes_the_command_line() {
     let home = home();
     let test = || {
@@ -317,10 +312,10 @@ fn bash_completes_the_command_line() {
         bash.end();
         Ok(())
     };
-    skip_without(test());
+    needs(test());
 }
 
-#[test]
+#[support::test]
 fn zsh_completes_the_command_line() {
     let home = home();
     let test = || {
@@ -341,10 +336,10 @@ fn zsh_completes_the_command_line() {
         zsh.end();
         Ok(())
     };
-    skip_without(test());
+    needs(test());
 }
 
-#[test]
+#[support::test]
 fn fish_completes_the_command_line() {
     let home = home();
     let completed = |line: &str| {
@@ -366,7 +361,7 @@ fn fish_completes_the_command_line() {
         assert_eq!(completed("stdio-fixture call echo text=only-f")?.trim_end(), "text=only-file");
         Ok(())
     };
-    skip_without(test());
+    needs(test());
 }
 
 /// Grammar of PowerShell for a parser. PowerShell itself is in none of the registries that the tests use.
@@ -379,7 +374,7 @@ tree = tree_sitter.Parser(language).parse(open(sys.argv[1], 'rb').read())
 print('error' if tree.root_node.has_error else 'parsed')
 ";
 
-#[test]
+#[support::test]
 fn the_script_for_power_shell_follows_its_grammar_and_reads_its_suggestions() {
     let home = home();
     let script = fixture().args(["completions", "powershell"]).output().unwrap();
@@ -402,6 +397,6 @@ fn the_script_for_power_shell_follows_its_grammar_and_reads_its_suggestions() {
         assert_eq!(parsed(&script.replacen('}', "", 1))?, "error\n");
         Ok(())
     };
-    skip_without(test());
+    needs(test());
     fs::remove_file(home.path("only-file")).unwrap();
 }

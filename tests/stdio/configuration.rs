@@ -40,7 +40,7 @@ fn check(variables: &[(&str, &str)], options: &[&str], values: &str) {
     assert_eq!(stdout, format!("{values}\n"));
 }
 
-#[test]
+#[support::test]
 fn an_option_wins_over_a_variable_and_a_variable_over_the_default() {
     check(&[ROOT, KEY], &[], "/data 14 5 false none [] pool of sqlite::memory:");
     check(&[ROOT, KEY], &["--root", "/srv"], "/srv 14 5 false none [] pool of sqlite::memory:");
@@ -56,13 +56,13 @@ fn an_option_wins_over_a_variable_and_a_variable_over_the_default() {
     );
 }
 
-#[test]
+#[support::test]
 fn read_says_that_a_server_has_no_resources() {
     let (_, stderr) = ended(&[ROOT, KEY], &["read", "files://a"], 2);
     assert_eq!(stderr, "error: unknown resource `files://a`: this server has none\n");
 }
 
-#[test]
+#[support::test]
 fn flags_lists_and_optional_values_have_their_own_forms() {
     check(&[ROOT, KEY], &["--verbose"], "/data 14 5 true none [] pool of sqlite::memory:");
     let verbose = ("FILE_BOX_VERBOSE", "true");
@@ -84,14 +84,14 @@ fn flags_lists_and_optional_values_have_their_own_forms() {
     );
 }
 
-#[test]
+#[support::test]
 fn a_setup_takes_the_values_that_it_needs() {
     let url = ("STORE_DATABASE_URL", "postgres://db");
     check(&[ROOT, KEY, url], &[], "/data 14 5 false none [] pool of postgres://db");
     check(&[ROOT, KEY], &["--database-url", "x"], "/data 14 5 false none [] pool of x");
 }
 
-#[test]
+#[support::test]
 fn an_empty_variable_counts_as_absent() {
     let (_, stderr) = ended(&[("FILE_BOX_ROOT", ""), KEY], &["call", "values"], 1);
     assert!(stderr.contains("`root` at "), "{stderr}");
@@ -102,7 +102,7 @@ fn an_empty_variable_counts_as_absent() {
     );
 }
 
-#[test]
+#[support::test]
 fn one_message_lists_all_missing_and_wrong_values() {
     let (stdout, stderr) =
         ended(&[("TEXT_LANGUAGE", "de")], &["--retries", "many", "call", "values"], 1);
@@ -125,7 +125,7 @@ fn one_message_lists_all_missing_and_wrong_values() {
     assert!(stderr.contains("error: `retries` at "), "{stderr}");
 }
 
-#[test]
+#[support::test]
 fn a_secret_is_neither_in_errors_nor_in_the_help() {
     for (variables, arguments, source) in [
         (&[ROOT, SHORT][..], &["call", "values"][..], "the variable `FILE_BOX_API_KEY`"),
@@ -148,7 +148,7 @@ fn a_secret_is_neither_in_errors_nor_in_the_help() {
     assert_eq!(stderr, "error: `--api-key` is given twice\n");
 }
 
-#[test]
+#[support::test]
 fn the_help_has_a_section_for_each_struct() {
     let (help, _) = ended(&[], &["help"], 0);
     let own = &help[help.find("\nSettings of the file server:\n").expect("a section")..];
@@ -184,7 +184,7 @@ fn the_help_has_a_section_for_each_struct() {
     );
 }
 
-#[test]
+#[support::test]
 fn commands_that_need_no_state_need_no_values() {
     for arguments in [
         &["list"][..],
@@ -199,7 +199,7 @@ fn commands_that_need_no_state_need_no_values() {
     }
 }
 
-#[test]
+#[support::test]
 fn wrong_options_are_explained() {
     for (arguments, part) in [
         (&["--rot", "/"][..], "unknown option `--rot`; did you mean `--root`?"),
@@ -232,7 +232,7 @@ fn entry(variables: &[(&str, &str)], arguments: &[&str]) -> (Value, String) {
     (serde_json::from_str(&stdout).expect("JSON"), notes.join("\n"))
 }
 
-#[test]
+#[support::test]
 fn the_entry_of_a_client_has_the_values_that_were_given() {
     let arguments = ["--root", "/srv", "--verbose", "--api-key", KEY.1, "config", "cursor"];
     let variables = [("FILE_BOX_RETRIES", "7"), ("FILE_BOX_EXTENSION", "md,txt")];
@@ -256,14 +256,14 @@ fn absolute(path: &str) -> std::path::PathBuf {
     std::env::current_dir().expect("a folder").join(path)
 }
 
-#[test]
+#[support::test]
 fn a_path_in_the_entry_of_a_client_is_absolute() {
     let (printed, _) = entry(&[KEY], &["--root", "data", "config", "cursor"]);
     let args = json!(["--root", absolute("data"), "--cache", absolute("cache")]);
     assert_eq!(printed["mcpServers"]["file-box"]["args"], args);
 }
 
-#[test]
+#[support::test]
 fn a_value_that_begins_with_dashes_reaches_the_server() {
     let given = ["--root", "/srv", "--extension=--md", "--extension", "-txt"];
     let (printed, _) = entry(&[KEY], &[&given[..], &["config", "cursor"]].concat());
@@ -273,7 +273,7 @@ fn a_value_that_begins_with_dashes_reaches_the_server() {
     check(&[KEY], &args, "/srv 14 5 false none [\"--md\", \"-txt\"] pool of sqlite::memory:");
 }
 
-#[test]
+#[support::test]
 fn the_placeholder_of_a_variable_stays_one_in_another_entry() {
     let variables =
         [("FILE_BOX_ROOT", "<FILE_BOX_ROOT>"), ("FILE_BOX_RULES", "${user_config.rules}"), KEY];
@@ -283,7 +283,7 @@ fn the_placeholder_of_a_variable_stays_one_in_another_entry() {
     assert!(notes.contains("note: `FILE_BOX_ROOT` has no value yet"), "{notes}");
 }
 
-#[test]
+#[support::test]
 fn a_value_that_is_missing_has_a_placeholder_and_a_note() {
     let (printed, notes) = entry(&[], &["config", "cursor"]);
     let env =
@@ -295,7 +295,7 @@ fn a_value_that_is_missing_has_a_placeholder_and_a_note() {
     }
 }
 
-#[test]
+#[support::test]
 fn vs_code_asks_for_secrets_and_for_values_that_are_missing() {
     let (printed, notes) = entry(&[KEY], &["config", "vscode"]);
     let env = json!({
@@ -311,7 +311,7 @@ fn vs_code_asks_for_secrets_and_for_values_that_are_missing() {
     assert!(notes.contains("note: VS Code asks for `FILE_BOX_API_KEY`"), "{notes}");
 }
 
-#[test]
+#[support::test]
 fn complete_knows_the_items_and_arguments_of_the_server() {
     let (values, _) = ended(&[ROOT, KEY], &["complete", "code:review", "language"], 0);
     assert_eq!(values, "rust\nc\n");
@@ -324,7 +324,7 @@ fn complete_knows_the_items_and_arguments_of_the_server() {
     assert!(stderr.contains(problem), "{stderr}");
 }
 
-#[test]
+#[support::test]
 fn words_after_two_dashes_are_left_alone() {
     let arguments = ["--root", "/srv", "--", "--frobnicate", "call", "--root", "/other"];
     let mut command = server(&[KEY], &arguments);
@@ -335,7 +335,7 @@ fn words_after_two_dashes_are_left_alone() {
 }
 
 #[cfg(unix)]
-#[test]
+#[support::test]
 fn a_variable_that_is_not_text_is_reported_and_never_changed() {
     use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
 
@@ -347,13 +347,13 @@ fn a_variable_that_is_not_text_is_reported_and_never_changed() {
     assert!(stderr.contains("the variable `FILE_BOX_ROOT` is not UTF-8"), "{stderr}");
 }
 
-#[test]
+#[support::test]
 fn the_placeholder_in_the_entry_of_a_client_is_no_value() {
     let (_, stderr) = ended(&[("FILE_BOX_ROOT", "<FILE_BOX_ROOT>"), KEY], &["call", "values"], 1);
     assert!(stderr.contains("`root` at tests/stdio/configured.rs:13 has no value"), "{stderr}");
 }
 
-#[test]
+#[support::test]
 fn empty_elements_of_a_list_are_left_out() {
     check(
         &[ROOT, KEY, ("FILE_BOX_EXTENSION", "md,, txt,")],
@@ -362,7 +362,7 @@ fn empty_elements_of_a_list_are_left_out() {
     );
 }
 
-#[test]
+#[support::test]
 fn options_of_the_server_are_not_passed_on_behind_two_dashes() {
     let arguments = ["config", "cursor", "--", "--api-key", "hunter2hunter2"];
     let (stdout, stderr) = ended(&[ROOT], &arguments, 2);
@@ -371,7 +371,7 @@ fn options_of_the_server_are_not_passed_on_behind_two_dashes() {
     assert!(!stderr.contains("hunter2"), "{stderr}");
 }
 
-#[test]
+#[support::test]
 fn a_secret_with_a_comma_does_not_become_two_secrets_of_a_list() {
     let (printed, _) = entry(&[KEY, ROOT], &["--token", "t1", "--token", "t2", "config", "cursor"]);
     assert_eq!(printed["mcpServers"]["file-box"]["env"]["FILE_BOX_TOKEN"], "t1,t2");
@@ -385,7 +385,7 @@ fn a_secret_with_a_comma_does_not_become_two_secrets_of_a_list() {
     }
 }
 
-#[test]
+#[support::test]
 fn the_recording_server_gets_no_options_behind_two_dashes() {
     for arguments in [
         &["record", "/nowhere/a.jsonl", "--", "--api-key", "hunter2hunter2"][..],
@@ -398,7 +398,7 @@ fn the_recording_server_gets_no_options_behind_two_dashes() {
     }
 }
 
-#[test]
+#[support::test]
 fn a_recording_of_an_entry_has_an_absolute_path() {
     let (printed, _) = entry(&[ROOT, KEY], &["config", "cursor", "--", "record", "bug.jsonl"]);
     let file = std::path::absolute("bug.jsonl").expect("a path");
@@ -406,7 +406,7 @@ fn a_recording_of_an_entry_has_an_absolute_path() {
     assert!(args.ends_with(&[json!("record"), json!(file)]), "{printed}");
 }
 
-#[test]
+#[support::test]
 fn a_server_without_its_values_is_not_recorded() {
     let file = folder("recorded").join("a.jsonl");
     let (stdout, stderr) = ended(&[KEY], &["record", file.to_str().expect("UTF-8")], 1);
@@ -424,7 +424,7 @@ fn folder(name: &str) -> std::path::PathBuf {
 }
 
 #[cfg(unix)]
-#[test]
+#[support::test]
 fn only_the_owner_of_a_new_file_can_read_the_secrets_in_it() {
     use std::os::unix::fs::PermissionsExt as _;
 
@@ -437,7 +437,7 @@ fn only_the_owner_of_a_new_file_can_read_the_secrets_in_it() {
 }
 
 #[cfg(unix)]
-#[test]
+#[support::test]
 fn only_the_owner_of_a_file_can_read_its_copies() {
     use std::{fs, os::unix::fs::PermissionsExt as _};
 
@@ -465,7 +465,7 @@ fn only_the_owner_of_a_file_can_read_its_copies() {
 }
 
 #[cfg(unix)]
-#[test]
+#[support::test]
 fn a_pipe_or_a_folder_is_no_configuration_file() {
     let folder = folder("special");
     let pipe = folder.join("pipe");
@@ -482,7 +482,7 @@ fn a_pipe_or_a_folder_is_no_configuration_file() {
     }
 }
 
-#[test]
+#[support::test]
 fn a_file_that_is_not_valid_stays_and_the_error_has_the_fix() {
     let file = folder("invalid").join("mcp.json");
     let path = file.to_str().expect("UTF-8");
@@ -500,7 +500,7 @@ fn a_file_that_is_not_valid_stays_and_the_error_has_the_fix() {
     assert_eq!(std::fs::read_to_string(&file).expect("a file"), "{\"mcpServers\": {");
 }
 
-#[test]
+#[support::test]
 fn a_note_about_a_missing_value_is_about_the_own_entry() {
     let file = folder("others").join("mcp.json");
     let path = file.to_str().expect("UTF-8");
@@ -522,7 +522,7 @@ fn a_note_about_a_missing_value_is_about_the_own_entry() {
     assert!(text.contains("/data") && !text.contains("mine-root"), "{text}");
 }
 
-#[test]
+#[support::test]
 fn a_server_that_moves_to_a_url_takes_its_variables_out_of_the_file() {
     let file = folder("moved").join("config.toml");
     let path = file.to_str().expect("UTF-8");
@@ -533,7 +533,7 @@ fn a_server_that_moves_to_a_url_takes_its_variables_out_of_the_file() {
     assert_eq!(text, format!("[mcp_servers.file-box]\nurl = \"{url}\"\n"));
 }
 
-#[test]
+#[support::test]
 fn the_file_of_a_project_gets_no_secret() {
     let folder = folder("project");
     let mut command = server(&[ROOT, KEY], &["install", "claude-code", "--project"]);
@@ -545,7 +545,7 @@ fn the_file_of_a_project_gets_no_secret() {
     assert!(stderr.contains("`FILE_BOX_API_KEY` has no value yet"), "{stderr}");
 }
 
-#[test]
+#[support::test]
 fn an_entry_with_a_value_that_the_server_cannot_read_is_not_written() {
     let file = folder("wrong").join("mcp.json");
     let path = file.to_str().expect("UTF-8");
@@ -561,7 +561,7 @@ fn an_entry_with_a_value_that_the_server_cannot_read_is_not_written() {
 
 /// The test searches for an error text of this code, about a field with the name of an option of every server.
 #[cfg(target_os = "linux")]
-#[test]
+#[support::test]
 fn a_server_without_config_structs_does_not_contain_the_code_that_reads_them() {
     let contains_code = |program: &str| {
         let program = std::fs::read(program).expect("the fixture is built");

@@ -51,7 +51,7 @@ impl Shop {
     }
 }
 
-#[test]
+#[support::test]
 fn a_value_of_each_type_is_returned() {
     let mut shop = Shop::open(
         "CREATE TABLE v (a, b, c, d, e, f);
@@ -73,7 +73,7 @@ fn a_value_of_each_type_is_returned() {
     assert_eq!(rows["rows"], json!([["integer", "real", 1]]));
 }
 
-#[test]
+#[support::test]
 fn a_result_has_at_most_as_many_rows_and_bytes_as_allowed() {
     let mut shop = Shop::open(
         "CREATE TABLE t (id INTEGER PRIMARY KEY, text);
@@ -110,7 +110,7 @@ fn a_result_has_at_most_as_many_rows_and_bytes_as_allowed() {
 }
 
 /// Each of these statements would change the database, or another file.
-#[test]
+#[support::test]
 fn a_statement_that_writes_is_rejected() {
     let mut shop = Shop::open(
         "CREATE TABLE t (id INTEGER PRIMARY KEY, text); INSERT INTO t VALUES (1, 'a');
@@ -188,7 +188,7 @@ fn a_statement_that_writes_is_rejected() {
     }
 }
 
-#[test]
+#[support::test]
 fn a_statement_reads_no_other_file() {
     let mut shop = Shop::open("CREATE TABLE t (id)");
     let secret = shop.files.folder.join("secret.db");
@@ -216,7 +216,7 @@ fn a_statement_reads_no_other_file() {
     }
 }
 
-#[test]
+#[support::test]
 fn a_misspelled_name_is_answered_with_similar_ones() {
     let mut shop = Shop::open(
         "CREATE TABLE customer (id, name, city); CREATE TABLE \"order line\" (id, total);
@@ -248,7 +248,7 @@ fn a_misspelled_name_is_answered_with_similar_ones() {
 }
 
 /// Without limits, each of these statements would take gigabytes of memory, or time without an end inside a single function.
-#[test]
+#[support::test]
 fn a_statement_takes_a_bounded_amount_of_memory() {
     let mut shop = Shop::open("CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(10000000))");
     let numbers = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 100000)";
@@ -284,7 +284,7 @@ fn a_statement_takes_a_bounded_amount_of_memory() {
     assert!(peak < 600 << 20, "{} MiB", peak >> 20);
 }
 
-#[test]
+#[support::test]
 fn cancelled_statements_end() {
     let mut shop = Shop::open("");
     for id in 0..AT_ONCE {
@@ -305,7 +305,7 @@ fn cancelled_statements_end() {
     shop.server.finish().check_soon();
 }
 
-#[test]
+#[support::test]
 fn a_statement_that_takes_too_long_is_stopped() {
     let mut shop = Shop::open("CREATE TABLE t (text); INSERT INTO t VALUES ('a')");
     let endless = ENDLESS.replace("count(*)", "max(x)");
@@ -326,7 +326,7 @@ fn run(arguments: &[&str]) -> Output {
     command.output().expect("the example starts")
 }
 
-#[test]
+#[support::test]
 fn a_missing_database_is_named() {
     for (arguments, parts) in [
         (&[][..], &["`file` at ", "`--file FILE`", "`DATABASE_FILE`"][..]),

@@ -51,7 +51,7 @@ fn check(prepare: impl Fn(&mut Server), expected: impl Fn(&Ended)) {
         let mut server = started();
         prepare(&mut server);
         let ended = end(server);
-        eprintln!("{how}: ended after {:?}", ended.took);
+        support::note!("{how}: ended after {:?}", ended.took);
         assert!(ended.status.success(), "{how}: {ended:?}");
         expected(&ended);
     }
@@ -67,7 +67,7 @@ fn check_given_up(ended: &Ended) {
     assert_eq!(ended.rest, [] as [Value; 0]);
 }
 
-#[test]
+#[support::test]
 fn an_idle_server_ends_at_once() {
     check(
         |_| {},
@@ -78,14 +78,14 @@ fn an_idle_server_ends_at_once() {
     );
 }
 
-#[test]
+#[support::test]
 fn a_server_without_a_request_ends_at_once() {
     let ended = Server::start().finish();
     ended.check_soon();
     assert_eq!((&*ended.stderr, &*ended.rest), ("", &[][..]));
 }
 
-#[test]
+#[support::test]
 fn a_legacy_session_with_subscriptions_ends_at_once() {
     let prepare = |server: &mut Server| {
         initialize(server);
@@ -109,7 +109,7 @@ fn listen(server: &mut Server) {
 }
 
 /// The server ends a stream with a cancellation and then the empty result (rule SUB-04).
-#[test]
+#[support::test]
 fn listen_streams_are_ended_in_the_protocols_terms() {
     check(listen, |ended| {
         ended.check_soon();
@@ -121,7 +121,7 @@ fn listen_streams_are_ended_in_the_protocols_terms() {
     });
 }
 
-#[test]
+#[support::test]
 fn calls_that_run_are_finished_and_answered() {
     let prepare = |server: &mut Server| {
         server.send(&call("async", "wait", json!({ "ms": 300 })));
@@ -137,7 +137,7 @@ fn calls_that_run_are_finished_and_answered() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_call_that_never_ends_is_given_up_after_the_grace() {
     let ended = {
         let mut server = started_with_grace();
@@ -145,23 +145,23 @@ fn a_call_that_never_ends_is_given_up_after_the_grace() {
         server.check_echo("beside");
         server.finish()
     };
-    eprintln!("EOF with a call that never ends: {:?}", ended.took);
+    support::note!("EOF with a call that never ends: {:?}", ended.took);
     assert!(ended.status.success(), "{ended:?}");
     check_given_up(&ended);
 }
 
-#[test]
+#[support::test]
 fn a_thread_that_never_ends_does_not_keep_the_process_alive() {
     let mut server = started_with_grace();
     server.send(&call("x", "stubborn", json!({})));
     server.check_echo("beside");
     let ended = terminated(server);
-    eprintln!("SIGTERM with a thread that never ends: {:?}", ended.took);
+    support::note!("SIGTERM with a thread that never ends: {:?}", ended.took);
     assert!(ended.status.success(), "{ended:?}");
     check_given_up(&ended);
 }
 
-#[test]
+#[support::test]
 fn a_signal_is_logged_with_the_calls_that_the_server_waits_for() {
     let mut server = started();
     server.send(&call("x", "hold", json!({})));
@@ -177,7 +177,7 @@ fn a_signal_is_logged_with_the_calls_that_the_server_waits_for() {
 
 /// If a server does not end soon after its stdin was closed, clients send SIGTERM, and then SIGKILL. The server therefore ends its grace
 /// period at SIGTERM.
-#[test]
+#[support::test]
 fn a_signal_ends_the_grace() {
     let mut server = started();
     server.send(&call("x", "hold", json!({})));
@@ -195,7 +195,7 @@ fn a_signal_ends_the_grace() {
 }
 
 /// The client keeps stdin open, and the call that runs is answered after the stop.
-#[test]
+#[support::test]
 fn a_program_stops_its_server() {
     let mut command = fixture();
     command.env("FIXTURE_UNTIL", "1");
@@ -209,7 +209,7 @@ fn a_program_stops_its_server() {
 }
 
 /// The signal interrupts the client in the middle of a line, so the server must not report a parse error.
-#[test]
+#[support::test]
 fn an_incomplete_line_is_not_parsed_after_a_signal() {
     let mut server = started();
     server.write(b"{\"jsonrpc\":");
@@ -233,7 +233,7 @@ fn result_of(id: &str, task: &Value) -> Value {
 
 /// A process on stdio has one client, which cannot come back for its tasks after it has disconnected. The server therefore does not wait
 /// for these tasks.
-#[test]
+#[support::test]
 fn tasks_without_a_waiting_client_do_not_delay_the_end() {
     let prepare = |server: &mut Server| {
         initialize(server);
@@ -247,7 +247,7 @@ fn tasks_without_a_waiting_client_do_not_delay_the_end() {
     });
 }
 
-#[test]
+#[support::test]
 fn the_result_of_a_task_is_waited_for_like_that_of_a_call() {
     let prepare = |server: &mut Server| {
         initialize(server);
@@ -262,7 +262,7 @@ fn the_result_of_a_task_is_waited_for_like_that_of_a_call() {
     });
 }
 
-#[test]
+#[support::test]
 fn a_result_that_never_comes_is_given_up_after_the_grace() {
     let mut server = started_with_grace();
     initialize(&mut server);
@@ -294,14 +294,14 @@ fn check_cut_off(ended: &Ended) {
     assert!(said.contains("make it a plain `fn` with `blocking`"), "{said}");
 }
 
-#[test]
+#[support::test]
 fn a_signal_ends_a_server_whose_handler_computes() {
     let ended = terminated(computing(started_with_grace()));
     check_cut_off(&ended);
     assert!(ended.took >= GRACE, "{ended:?}");
 }
 
-#[test]
+#[support::test]
 fn a_second_signal_ends_a_server_whose_handler_computes_before_its_grace_is_over() {
     let mut server = computing(started());
     // The operating system merges two signals that arrive together, so the test repeats the second one.
@@ -313,7 +313,7 @@ fn a_second_signal_ends_a_server_whose_handler_computes_before_its_grace_is_over
 }
 
 #[cfg(target_os = "linux")]
-#[test]
+#[support::test]
 fn closing_stdin_ends_a_server_whose_handler_computes() {
     let ended = computing(started_with_grace()).finish();
     check_cut_off(&ended);

@@ -48,7 +48,7 @@ fn check(calls: usize, tool: &str, bytes: usize, bound: usize) {
     // includes these requests.
     linger_blocking(Duration::from_secs(1));
     let peak = peak_memory(pid);
-    eprintln!(
+    support::note!(
         "{calls} calls of `{tool}`, {} MiB of answers unread: peak {} MiB",
         (calls * bytes) >> 20,
         peak >> 20
@@ -67,7 +67,7 @@ fn check(calls: usize, tool: &str, bytes: usize, bound: usize) {
     }
     let stdin = writer.join().unwrap();
     let peak = peak_memory(pid);
-    eprintln!("… and {} MiB once all was read", peak >> 20);
+    support::note!("… and {} MiB once all was read", peak >> 20);
     assert!(peak < bound, "{} MiB", peak >> 20);
     drop(stdin);
     server.wait().check_soon();
@@ -75,26 +75,26 @@ fn check(calls: usize, tool: &str, bytes: usize, bound: usize) {
 
 pub(crate) const MIB: usize = 1 << 20;
 
-#[test]
+#[support::test]
 fn ten_thousand_unread_answers_are_not_kept() {
     check(10_000, "big", 20_000, 48 * MIB);
 }
 
 /// The server can read all of these requests at once, but does not keep all of their answers.
-#[test]
+#[support::test]
 fn large_unread_answers_are_not_all_kept() {
     check(200, "big", MIB, 48 * MIB);
 }
 
 /// These handlers wait before they answer, so the server has accepted every call before the first answer exists. It then keeps all answers,
 /// even while the client does not read.
-#[test]
+#[support::test]
 fn answers_of_calls_that_waited_all_arrive() {
     check(1000, "big_later", 20_000, 96 * MIB);
 }
 
 /// Calls above the limit are rejected at once, never queued. The server accepts calls again when others have ended.
-#[test]
+#[support::test]
 fn more_calls_than_the_limit_are_refused() {
     const LIMIT: usize = 1024;
     let mut server = Server::start();

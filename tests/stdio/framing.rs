@@ -43,7 +43,7 @@ fn check_between(bytes: &[u8], expected: &[&str]) {
     check(&all, &expected);
 }
 
-#[test]
+#[support::test]
 fn malformed_lines_are_parse_errors() {
     check_between(b"{\"jsonrpc\": \"2.0\",\n", &["-32700"]);
     check_between(b"hello\n", &["-32700"]);
@@ -52,19 +52,19 @@ fn malformed_lines_are_parse_errors() {
     check_between(b"\0\n", &["-32700"]);
 }
 
-#[test]
+#[support::test]
 fn json_that_is_not_a_message_is_an_invalid_request() {
     check_between(b"[]\n17\n", &["-32600", "-32600"]);
 }
 
-#[test]
+#[support::test]
 fn blank_lines_and_carriage_returns_are_ignored() {
     check_between(b"\n\r\n \t\r\n\n", &[]);
     check(format!("{}\r\n{}\r\n", echo("a"), echo("b")).as_bytes(), &["a", "b"]);
 }
 
 /// Clients on .NET begin their stream with a byte order mark. A byte order mark anywhere else is an error.
-#[test]
+#[support::test]
 fn a_byte_order_mark_may_begin_the_stream() {
     check(format!("\u{feff}{}\n", echo("a")).as_bytes(), &["a"]);
     check(format!("\u{feff}\n{}\n", echo("a")).as_bytes(), &["a"]);
@@ -72,19 +72,19 @@ fn a_byte_order_mark_may_begin_the_stream() {
     check_between(format!("\u{feff}{}\n", echo("a")).as_bytes(), &["-32700"]);
 }
 
-#[test]
+#[support::test]
 fn the_last_line_needs_no_newline() {
     check(echo("a").to_string().as_bytes(), &["a"]);
     check(format!("{}\n{}", echo("a"), echo("b")).as_bytes(), &["a", "b"]);
 }
 
-#[test]
+#[support::test]
 fn half_a_message_at_the_end_is_a_parse_error() {
     let whole = echo("b").to_string();
     check(format!("{}\n{}", echo("a"), &whole[..whole.len() / 2]).as_bytes(), &["a", "-32700"]);
 }
 
-#[test]
+#[support::test]
 fn a_line_that_is_too_long_is_refused_and_the_next_one_read() {
     let line = |length: usize| format!("{}\n", "x".repeat(length));
     check_between(line(LIMIT + 1).as_bytes(), &["-32600"]);

@@ -38,7 +38,7 @@ fn check_refused(words: &[&str], problem: &str) {
     assert_eq!(run(words, USAGE), expected, "{words:?}");
 }
 
-#[test]
+#[support::test]
 fn each_command_has_a_page_of_help_with_its_options() {
     let call = page(&["call", "--help"]);
     assert_eq!(
@@ -70,7 +70,7 @@ fn each_command_has_a_page_of_help_with_its_options() {
 }
 
 /// Without JSON, the help of a command would end in an error about `--json`, or mix with the JSON that a program reads.
-#[test]
+#[support::test]
 fn the_help_with_json_is_json() {
     let help = json_of(&["help", "--json"]);
     assert_eq!(help["name"], "stdio-fixture");
@@ -100,7 +100,7 @@ fn the_help_with_json_is_json() {
     check_refused(&["--json", "list"], "`--json` goes after the command; see `help`");
 }
 
-#[test]
+#[support::test]
 fn help_for_an_unknown_command_names_the_nearest() {
     check_refused(&["help", "lsit"], "unknown command `lsit`; did you mean `list`?");
     check_refused(&["help", "echo"], "unknown command `echo`; did you mean `call echo`?");
@@ -110,7 +110,7 @@ fn help_for_an_unknown_command_names_the_nearest() {
     );
 }
 
-#[test]
+#[support::test]
 fn an_unknown_option_of_a_command_is_refused_with_the_nearest() {
     check_refused(
         &["check", "--strcit"],
@@ -151,7 +151,7 @@ fn an_unknown_option_of_a_command_is_refused_with_the_nearest() {
     );
 }
 
-#[test]
+#[support::test]
 fn a_value_of_a_flag_is_refused() {
     for words in [
         &["check", "--strict=yes"][..],
@@ -168,7 +168,7 @@ fn a_value_of_a_flag_is_refused() {
     }
 }
 
-#[test]
+#[support::test]
 fn a_missing_value_of_an_option_is_refused() {
     for words in [
         &["check", "--against"][..],
@@ -188,7 +188,7 @@ fn a_missing_value_of_an_option_is_refused() {
     }
 }
 
-#[test]
+#[support::test]
 fn an_option_that_is_given_twice_is_refused_unless_it_may_be_repeated() {
     for words in [
         &["check", "--strict", "--strict"][..],
@@ -215,7 +215,7 @@ fn an_option_that_is_given_twice_is_refused_unless_it_may_be_repeated() {
 }
 
 /// Words after `--` are arguments, even if they look like options.
-#[test]
+#[support::test]
 fn a_word_after_two_dashes_is_no_option() {
     check_refused(
         &["list", "--", "--json"],

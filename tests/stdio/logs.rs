@@ -19,7 +19,7 @@ fn capabilities(server: &mut Server) -> Value {
     server.response("hello")["result"]["capabilities"].clone()
 }
 
-#[test]
+#[support::test]
 fn log_events_go_to_stderr_and_to_a_client_that_asks_for_them() {
     let mut server = Server::start();
     assert_eq!(capabilities(&mut server)["logging"], json!({}));
@@ -37,7 +37,7 @@ fn log_events_go_to_stderr_and_to_a_client_that_asks_for_them() {
 }
 
 /// A subscriber that the program itself installed does not send events to clients, so the server does not declare the capability `logging`.
-#[test]
+#[support::test]
 fn logging_is_not_declared_with_a_subscriber_of_the_program() {
     let mut command = fixture();
     command.env("FIXTURE_SUBSCRIBER", "");
@@ -56,7 +56,7 @@ fn said(rust_log: &str) -> String {
     String::from_utf8(output.stderr).expect("UTF-8")
 }
 
-#[test]
+#[support::test]
 fn a_filter_that_cannot_be_read_is_named_and_the_default_is_used() {
     for filter in ["[span]=debug", "stdio_fixture=loud"] {
         let said = said(filter);
@@ -75,7 +75,7 @@ fn a_filter_that_cannot_be_read_is_named_and_the_default_is_used() {
 }
 
 /// A panic with a backtrace takes long, because its symbols have to be resolved. The author must not look for a handler that blocks.
-#[test]
+#[support::test]
 fn a_slow_panic_is_not_reported_as_a_blocked_thread() {
     for tool in ["panic_now", "panic_later"] {
         let mut command = fixture();

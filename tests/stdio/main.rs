@@ -2,7 +2,6 @@
 //!
 //! Every wait has a deadline. Each deadline is about twenty times the expected time, so that a hang exceeds it and a slow machine does not.
 
-#![cfg(unix)]
 #![forbid(unsafe_code)]
 
 mod clients_set_up;
@@ -26,3 +25,7 @@ mod recorded;
 mod server;
 mod styled;
 mod terminal;
+
+fn main() -> std::process::ExitCode {
+    support::harness::run()
+}

@@ -26,7 +26,7 @@ fn read_slowly(mut stream: impl Read) -> String {
 }
 
 /// Every line is either a whole message or a whole line of the log.
-#[test]
+#[support::test]
 fn log_and_messages_in_one_pipe_break_no_line() {
     let mut server = Server::start_as(fixture_in_shell("2>&1"));
     let stdout = server.take_stdout();
@@ -56,7 +56,7 @@ fn log_and_messages_in_one_pipe_break_no_line() {
 }
 
 /// Progress reports that the client has not read yet are merged. The last one still comes before the result.
-#[test]
+#[support::test]
 fn reports_are_merged_under_a_slow_reader() {
     const STEPS: u32 = 100_000;
     let mut server = Server::start();
@@ -86,7 +86,7 @@ fn reports_are_merged_under_a_slow_reader() {
     };
     assert_eq!(text_of(&result), format!("{STEPS} steps"));
     assert_eq!(last, f64::from(STEPS));
-    eprintln!("{reports} reports of {STEPS} steps went out");
+    support::note!("{reports} reports of {STEPS} steps went out");
     assert!(reports < STEPS / 10, "{reports}");
     let ended = server.finish();
     ended.check_soon();

@@ -23,22 +23,22 @@ fn check(tool: &str, arguments: Value, expected: &str, stderr: &[&str]) {
     }
 }
 
-#[test]
+#[support::test]
 fn text_that_a_tool_prints_goes_to_stderr() {
     check("print", json!({}), "printed", &["printed with a newline\n", "printed without one"]);
 }
 
-#[test]
+#[support::test]
 fn text_that_a_child_process_prints_goes_to_stderr() {
     check("child_prints", json!({}), "the child succeeded: true", &["printed by a child\n"]);
 }
 
-#[test]
+#[support::test]
 fn a_child_finds_nothing_on_stdin() {
     check("child_reads", json!({}), "the child read 0 bytes", &[]);
 }
 
-#[test]
+#[support::test]
 fn a_panic_answers_its_own_call() {
     check("panic_now", json!({}), "error: the tool `panic_now` panicked", &["panicked now"]);
     check("panic_later", json!({}), "error: the tool `panic_later` panicked", &["panicked later"]);
@@ -50,7 +50,7 @@ fn a_panic_answers_its_own_call() {
     );
 }
 
-#[test]
+#[support::test]
 fn a_panic_in_a_drop_answers_its_own_call() {
     for tool in ["throw_now", "throw_later", "throw_blocking"] {
         check(tool, json!({}), &format!("error: the tool `{tool}` panicked"), &["dropped"]);
@@ -59,7 +59,7 @@ fn a_panic_in_a_drop_answers_its_own_call() {
     check("oversleep_with_bomb", json!({}), late, &["dropped"]);
 }
 
-#[test]
+#[support::test]
 fn a_call_that_takes_too_long_is_given_up() {
     for tool in ["oversleep", "oversleep_blocking"] {
         let expected = format!("error: the tool `{tool}` took longer than 200ms and was given up");
@@ -67,18 +67,18 @@ fn a_call_that_takes_too_long_is_given_up() {
     }
 }
 
-#[test]
+#[support::test]
 fn ten_megabytes_are_one_line() {
     check("big", json!({ "bytes": 10 << 20 }), &"x".repeat(10 << 20), &[]);
 }
 
-#[test]
+#[support::test]
 fn the_log_goes_to_stderr() {
     check("log", json!({ "lines": 5000 }), "5000 lines logged", &["log line 4999 of 5000"]);
 }
 
 /// The server does not answer a cancelled call (rule STDIO-05), and answers all others.
-#[test]
+#[support::test]
 fn a_cancelled_call_is_stopped_and_not_answered() {
     for tool in ["spin", "spin_blocking", "hold", "stubborn"] {
         let mut server = Server::start();
@@ -93,7 +93,7 @@ fn a_cancelled_call_is_stopped_and_not_answered() {
 }
 
 /// A client may use an id again as soon as it has cancelled the call. The id then names the new call.
-#[test]
+#[support::test]
 fn the_id_of_a_cancelled_call_is_free() {
     let mut server = Server::start();
     // All messages are in one write, so that the server has read them before the handler of the first call is cancelled.
@@ -110,7 +110,7 @@ fn the_id_of_a_cancelled_call_is_free() {
     assert_eq!(ended.rest.iter().map(text_of).collect::<Vec<_>>(), ["waited 300 ms"]);
 }
 
-#[test]
+#[support::test]
 fn misbehaving_tools_that_run_at_once_disturb_no_other_call() {
     let mut server = Server::start();
     let tools = [

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use support::{
     node::Node,
     python::Python,
-    requirement::{Missing, success_of},
+    requirement::{Missing, needs, success_of},
 };
 
 use crate::{
@@ -182,9 +182,9 @@ fn check_bundle() -> Result<(), Missing> {
     Ok(())
 }
 
-#[test]
+#[support::test]
 fn a_client_starts_the_server_of_a_bundle_with_the_values_that_its_user_chooses() {
-    check_bundle().unwrap_or_else(Missing::skip);
+    needs(check_bundle());
 }
 
 /// Runs `bundle --validate` where the official tool is installed, and out of reach of any registry.
@@ -203,7 +203,7 @@ fn validated(author: &str) -> Result<(bool, String), Missing> {
     Ok((output.status.success(), stderr))
 }
 
-#[test]
+#[support::test]
 fn the_official_validator_decides_whether_a_bundle_is_written() {
     let check = || {
         let (is_valid, stderr) = validated("Ada")?;
@@ -212,10 +212,10 @@ fn the_official_validator_decides_whether_a_bundle_is_written() {
         assert!(!is_valid && stderr.contains("author.email: Invalid email"), "{stderr}");
         Ok(())
     };
-    check().unwrap_or_else(Missing::skip);
+    needs(check());
 }
 
-#[test]
+#[support::test]
 fn without_npx_a_bundle_is_not_validated() {
     let home = HomeFolder::of(|| {
         let mut command = published();
@@ -226,7 +226,7 @@ fn without_npx_a_bundle_is_not_validated() {
     assert!(why.contains("`--validate` needs `npx` of Node.js"), "{why}");
 }
 
-#[test]
+#[support::test]
 fn bundle_names_missing_parts_with_their_fix() {
     let home = HomeFolder::of(without_cargo);
     let why = home.fail(&["bundle"], 1);
@@ -254,7 +254,7 @@ fn bundle_names_missing_parts_with_their_fix() {
 /// Note about a setting of the fixture.
 const RELATIVE: &str = "note: the default of `--cache` is a relative path, which means another file in each client, so clients ask for this path";
 
-#[test]
+#[support::test]
 fn bundle_notes_what_clients_will_not_see() {
     let home = HomeFolder::of(published);
     let output = home.run(&["bundle"]);
@@ -286,7 +286,7 @@ fn linted(home: &HomeFolder, entry: &str) -> Result<String, Missing> {
 
 const LINE: &str = "- MCP Registry: `mcp-name: io.github.ada/box`\n";
 
-#[test]
+#[support::test]
 fn an_entry_of_the_registry_follows_the_official_schema() {
     let home = HomeFolder::of(published);
     home.write("README.md", &format!("# File box\n\n{LINE}"));
@@ -311,7 +311,7 @@ fn an_entry_of_the_registry_follows_the_official_schema() {
         assert!(said.contains("must be one of string, number, boolean, filepath"), "{said}");
         Ok(())
     };
-    check().unwrap_or_else(Missing::skip);
+    needs(check());
 
     let entry: Value = serde_json::from_str(&package).expect("JSON");
     for (pointer, value) in [
@@ -345,7 +345,7 @@ fn an_entry_of_the_registry_follows_the_official_schema() {
     assert_eq!((&entry["remotes"], &entry["packages"]), (&remotes, &Value::Null));
 }
 
-#[test]
+#[support::test]
 fn the_readme_has_to_show_the_name_of_the_server() {
     let home = HomeFolder::of(published);
     // Without a name in the README, the owner of the repository names the server.
@@ -379,7 +379,7 @@ fn the_readme_has_to_show_the_name_of_the_server() {
     assert!(home.succeed(&given).contains("\"name\": \"io.github.ada/other\""));
 }
 
-#[test]
+#[support::test]
 fn server_json_names_problems_of_the_registry_with_their_fix() {
     let home = HomeFolder::of(published);
     home.write("README.md", LINE);
@@ -403,7 +403,7 @@ fn server_json_names_problems_of_the_registry_with_their_fix() {
     assert!(why.contains("give it with `--name`, as in `--name io.github.USER/NAME`"), "{why}");
 }
 
-#[test]
+#[support::test]
 fn a_server_without_settings_has_neither_arguments_nor_variables() {
     let home = HomeFolder::of(fixture);
     home.write("README.md", "mcp-name: io.github.ada/misbehaving\n");

@@ -34,7 +34,7 @@ fn check(arguments: &[&str], status: i32, stdout: &str, stderr: &[&str]) {
     }
 }
 
-#[test]
+#[support::test]
 fn a_question_without_an_answer_says_how_to_give_one() {
     let example = r#"--answer table='{"name":"…","persons":1,"size":"small"}'"#;
     check(&["call", "book"], 1, "", &["error: the server asks `table`: Which table?\n", example]);
@@ -54,7 +54,7 @@ fn a_question_without_an_answer_says_how_to_give_one() {
     );
 }
 
-#[test]
+#[support::test]
 fn an_answer_to_a_question_that_is_not_asked_is_named() {
     check(
         &["call", "book", "--answer", "z={}"],
@@ -67,7 +67,7 @@ fn an_answer_to_a_question_that_is_not_asked_is_named() {
     check(&page, 0, "[user]\non the way\n", &[note]);
 }
 
-#[test]
+#[support::test]
 fn the_command_line_answers() {
     let table = r#"table={"name":"Ada","persons":2,"size":"large","remark":"late"}"#;
     check(&["call", "book", "--answer", table], 0, "Ada 2 large true Some(\"late\")\n", &[]);
@@ -84,7 +84,7 @@ fn the_command_line_answers() {
 }
 
 /// An answer cannot replace the visit to a required page, so the message does not ask for an answer a second time.
-#[test]
+#[support::test]
 fn a_required_page_has_to_be_finished_before_the_command_is_repeated() {
     let advice = [
         "the server asks `pay` again: Pay first\n  https://pay.example.com/\n",
@@ -106,7 +106,7 @@ fn receipt(name: &str) -> (PathBuf, String) {
     (receipt, argument)
 }
 
-#[test]
+#[support::test]
 fn a_question_that_the_command_line_cannot_answer_names_the_missing_capability() {
     for (command, capability) in
         [(&["call", "summarize", "text=x"][..], "sampling"), (&["call", "count_roots"], "roots")]
@@ -117,7 +117,7 @@ fn a_question_that_the_command_line_cannot_answer_names_the_missing_capability()
     }
 }
 
-#[test]
+#[support::test]
 fn a_wrong_answer_is_a_wrong_command_line() {
     check(
         &["call", "book", "--answer"],
@@ -184,7 +184,7 @@ fn talk_and(
     (printed, seen)
 }
 
-#[test]
+#[support::test]
 fn the_command_line_waits_for_a_task() {
     let (first, second) = (r#"first={"thing":"bread"}"#, r#"second={"thing":"milk"}"#);
     let answers = ["call", "errand", "--answer", first, "--answer", second];
@@ -193,7 +193,7 @@ fn the_command_line_waits_for_a_task() {
     check(&["call", "errand"], 1, "", &["the server asks `first`: What is needed?"]);
 }
 
-#[test]
+#[support::test]
 fn a_person_at_the_terminal_is_asked() {
     let (printed, seen) = talk(
         &["call", "book"],
@@ -213,7 +213,7 @@ fn a_person_at_the_terminal_is_asked() {
     assert!(seen.contains("Which table?"), "{seen}");
 }
 
-#[test]
+#[support::test]
 fn a_person_at_the_terminal_may_decline() {
     let (printed, seen) = talk(&["call", "book"], &[("Whose table it is: ", "\u{4}")]);
     assert_eq!(printed, "", "{seen}");
@@ -224,7 +224,7 @@ fn a_person_at_the_terminal_may_decline() {
     assert_eq!(printed, "", "{seen}");
 }
 
-#[test]
+#[support::test]
 fn a_person_at_the_terminal_finishes_a_required_page() {
     let (receipt, argument) = receipt("visited");
     let first = "Open this page in a browser, then continue? [y/N] ";
@@ -239,7 +239,7 @@ fn a_person_at_the_terminal_finishes_a_required_page() {
 }
 
 /// Each report replaces the last one on the same line, and the line is empty when the result is printed.
-#[test]
+#[support::test]
 fn a_person_at_the_terminal_sees_progress() {
     let (file, _) = receipt("stages");
     let argument = format!("go={}", file.display());
@@ -261,7 +261,7 @@ fn a_person_at_the_terminal_sees_progress() {
     fs::remove_file(file).unwrap();
 }
 
-#[test]
+#[support::test]
 fn the_status_of_a_task_and_its_questions_share_the_terminal() {
     let turns = [("thing: ", "bread\n"), ("\ron the way ", ""), ("thing: ", "milk\n")];
     let (printed, seen) = talk(&["call", "errand"], &turns);

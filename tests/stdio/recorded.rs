@@ -90,7 +90,7 @@ fn initialize(capabilities: Value) -> [Value; 2] {
     ]
 }
 
-#[test]
+#[support::test]
 fn a_recorded_session_is_replayed_and_differences_are_reported() {
     let file = Recorded::new();
     file.record(|server| {
@@ -111,7 +111,7 @@ fn a_recorded_session_is_replayed_and_differences_are_reported() {
     file.replay(0);
 }
 
-#[test]
+#[support::test]
 fn missing_and_additional_messages_are_differences() {
     let file = Recorded::new();
     file.record(|server| {
@@ -132,7 +132,7 @@ fn missing_and_additional_messages_are_differences() {
 }
 
 /// The ids of requests of the server and states are others in each session.
-#[test]
+#[support::test]
 fn questions_are_replayed() {
     let table = json!({ "name": "Ada", "persons": 2, "size": "large" });
     let legacy = Recorded::new();
@@ -167,7 +167,7 @@ fn questions_are_replayed() {
 }
 
 /// The replay sends all requests at once, and the task takes its time.
-#[test]
+#[support::test]
 fn a_task_is_replayed_until_it_has_the_recorded_status() {
     let file = Recorded::new();
     file.record(|server| {
@@ -201,7 +201,7 @@ fn a_task_is_replayed_until_it_has_the_recorded_status() {
 }
 
 /// The server ends its streams when the client closes stdin.
-#[test]
+#[support::test]
 fn the_end_of_an_open_stream_is_replayed() {
     let file = Recorded::new();
     file.record(|server| {
@@ -227,7 +227,7 @@ fn the_end_of_an_open_stream_is_replayed() {
 }
 
 /// Clients for .NET write the mark at the start of their stream.
-#[test]
+#[support::test]
 fn a_byte_order_mark_is_not_recorded() {
     let file = Recorded::new();
     file.record(|server| {
@@ -240,7 +240,7 @@ fn a_byte_order_mark_is_not_recorded() {
     file.replay(0);
 }
 
-#[test]
+#[support::test]
 fn a_line_that_is_not_unicode_is_replayed_as_such() {
     let file = Recorded::new();
     file.record(|server| {
@@ -250,7 +250,7 @@ fn a_line_that_is_not_unicode_is_replayed_as_such() {
     file.replay(0);
 }
 
-#[test]
+#[support::test]
 fn secrets_are_not_recorded() {
     let file = Recorded::new();
     let mut command = prepared(Command::new(env!("CARGO_BIN_EXE_configured-fixture")));
@@ -276,7 +276,7 @@ fn secrets_are_not_recorded() {
     );
 }
 
-#[test]
+#[support::test]
 fn each_start_of_a_client_records_into_a_file_of_its_own() {
     let (first, mut files) = (Recorded::new(), Vec::new());
     fs::write(&first.0, "kept").expect("a file");
@@ -295,7 +295,7 @@ fn each_start_of_a_client_records_into_a_file_of_its_own() {
     assert_eq!(first.text(), "kept");
 }
 
-#[test]
+#[support::test]
 fn record_and_replay_explain_wrong_words() {
     let file = Recorded::new();
     fs::write(&file.0, "").unwrap();
@@ -334,7 +334,7 @@ fn record_and_replay_explain_wrong_words() {
 }
 
 /// A recording may have a single message, which the server answers or does not.
-#[test]
+#[support::test]
 fn replay_counts_a_single_message() {
     let file = Recorded::new();
     let notification = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled" });
@@ -352,7 +352,7 @@ fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
-#[test]
+#[support::test]
 fn a_recorded_session_is_a_test() {
     let file = Recorded::new();
     let server = || mcp_runtime::server!(group = "recorded");
@@ -372,7 +372,7 @@ fn a_recorded_session_is_a_test() {
     assert!(told.ends_with("`result.content[0].text` was \"6\", and is \"5\""), "{told}");
 }
 
-#[test]
+#[support::test]
 fn a_file_of_record_is_a_test() {
     let file = Recorded::new();
     let mut command = fixture();
@@ -400,7 +400,7 @@ async fn report(name: String, progress: Progress) -> String {
     name
 }
 
-#[test]
+#[support::test]
 fn progress_of_parallel_calls_is_matched_by_its_token() {
     let file = Recorded::new();
     let called = |name: &str| {
@@ -420,7 +420,7 @@ fn progress_of_parallel_calls_is_matched_by_its_token() {
     assert_replays!(mcp_runtime::server!(group = "reporting"), &file.0);
 }
 
-#[test]
+#[support::test]
 fn log_messages_of_parallel_calls_may_come_in_another_order() {
     let file = Recorded::new();
     let called = |text: &str| {
@@ -459,7 +459,7 @@ fn multiply(a: i64, b: i64) -> i64 {
     a * b
 }
 
-#[test]
+#[support::test]
 fn a_relative_path_of_a_session_begins_at_the_manifest() {
     assert_replays!("stdio/multiply.jsonl");
 }
@@ -474,7 +474,7 @@ async fn tick(progress: Progress) -> &'static str {
     "done"
 }
 
-#[test]
+#[support::test]
 fn a_replay_ends_although_the_server_goes_on_sending() {
     let file = Recorded::new();
     let mut tick = call(1, "tick", json!({}));
@@ -500,7 +500,7 @@ async fn ask(question: String, ctx: &Context) -> Result<String> {
     Ok(format!("{question} {}", said.text))
 }
 
-#[test]
+#[support::test]
 fn each_of_two_questions_gets_its_recorded_answer_in_any_order() {
     let file = Recorded::new();
     let ask = |id: u64, question: &str| {

@@ -56,7 +56,7 @@ fn piped(mut command: Command) -> String {
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
 }
 
-#[test]
+#[support::test]
 fn a_terminal_shows_lists_as_coloured_tables_of_its_width() {
     let (shown, code) = on_terminal(command(&["list"]), 60);
     assert_eq!(code, Some(0), "{shown}");
@@ -73,7 +73,7 @@ fn a_terminal_shows_lists_as_coloured_tables_of_its_width() {
     assert!(text.contains(&format!("\n{:column$}word=<string> times=", "")), "{text}");
 }
 
-#[test]
+#[support::test]
 fn a_pipe_has_no_colours_and_no_tables() {
     let text = piped(command(&["list"]));
     assert!(!text.contains('\x1b'), "{text}");
@@ -85,7 +85,7 @@ fn a_pipe_has_no_colours_and_no_tables() {
 }
 
 /// The rules are those of <https://no-color.org> and <https://bixense.com/clicolors>.
-#[test]
+#[support::test]
 fn variables_turn_colours_off_and_on() {
     let shown = |variables: &[(&str, &str)]| {
         let mut command = command(&["list"]);
@@ -111,7 +111,7 @@ fn variables_turn_colours_off_and_on() {
     assert_eq!(forced(&[("NO_COLOR", "1")]), piped(command(&["list"])));
 }
 
-#[test]
+#[support::test]
 fn a_terminal_shows_errors_help_and_reports_in_colours() {
     let (error, code) = on_terminal(command(&["lsit"]), 80);
     assert_eq!(
@@ -143,7 +143,7 @@ fn a_terminal_shows_errors_help_and_reports_in_colours() {
     assert!(changes.contains("\x1b[1m\x1b[33mwarning:\x1b[0m this is a debug build"), "{changes}");
 }
 
-#[test]
+#[support::test]
 fn a_terminal_shows_the_differences_of_a_replayed_session_in_colours() {
     let file = std::env::temp_dir().join(format!("mcp-styled-{}.jsonl", std::process::id()));
     let mut recording = fs::File::create(&file).unwrap();
@@ -163,7 +163,7 @@ fn a_terminal_shows_the_differences_of_a_replayed_session_in_colours() {
 }
 
 /// The progress stays in the last line.
-#[test]
+#[support::test]
 fn lines_of_the_log_appear_above_the_progress() {
     let (shown, code) = on_terminal(command(&["call", "log_stages"]), 80);
     assert_eq!(code, Some(0), "{shown:?}");
@@ -184,7 +184,7 @@ fn lines_of_the_log_appear_above_the_progress() {
 }
 
 /// Without `--json`, stdout has the text. The bar is on stderr in both cases.
-#[test]
+#[support::test]
 fn the_bar_of_a_call_is_shown_with_json_too() {
     let (shown, code) = on_terminal(command(&["call", "log_stages", "--json"]), 80);
     assert_eq!(code, Some(0), "{shown:?}");
@@ -195,7 +195,7 @@ fn the_bar_of_a_call_is_shown_with_json_too() {
 }
 
 /// A line that is wider than the terminal would wrap, and the next text could not replace it.
-#[test]
+#[support::test]
 fn the_progress_fits_into_the_columns_of_the_terminal() {
     for columns in [40_u16, 80] {
         let (shown, code) = on_terminal(command(&["call", "wide_stages"]), columns);
@@ -209,7 +209,7 @@ fn the_progress_fits_into_the_columns_of_the_terminal() {
     }
 }
 
-#[test]
+#[support::test]
 fn a_terminal_shows_the_note_of_record_in_colours() {
     let file = std::env::temp_dir().join(format!("mcp-noted-{}.jsonl", std::process::id()));
     let path = file.display().to_string();
@@ -220,7 +220,7 @@ fn a_terminal_shows_the_note_of_record_in_colours() {
     assert!(shown.contains(note), "{shown:?}");
 }
 
-#[test]
+#[support::test]
 fn the_help_of_a_command_fits_into_a_terminal() {
     let (shown, _) = on_terminal(command(&["install", "--help"]), 60);
     assert!(shown.starts_with("\x1b[1minstall CLIENT "), "{shown}");

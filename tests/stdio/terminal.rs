@@ -52,7 +52,7 @@ pub(crate) fn wait_for(screen: &Receiver<String>, seen: &mut String, text: &str)
     }
 }
 
-#[test]
+#[support::test]
 fn a_person_at_a_terminal_gets_a_hint_and_ctrl_d_ends_the_server() {
     let (mut person, program) = terminal();
     let clone = || OwnedFd::from(program.try_clone().unwrap());
@@ -73,7 +73,7 @@ fn a_person_at_a_terminal_gets_a_hint_and_ctrl_d_ends_the_server() {
 }
 
 /// The hint goes to stderr. Whether it is printed depends only on stdin, because a person may type while stdout goes to another program.
-#[test]
+#[support::test]
 fn the_hint_does_not_go_to_the_wire() {
     let (mut person, program) = terminal();
     let mut command = fixture();
@@ -86,7 +86,7 @@ fn the_hint_does_not_go_to_the_wire() {
     assert!(ended.rest.is_empty(), "{ended:?}");
 }
 
-#[test]
+#[support::test]
 fn without_a_terminal_there_is_no_hint() {
     let ended = Server::start().finish();
     ended.check_soon();

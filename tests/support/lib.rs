@@ -14,9 +14,11 @@
 //! - [`proxy`]: passes requests to several servers in turn.
 //! - [`python`]: programs from PyPI.
 //! - [`redis`]: a Redis server of a test.
-//! - [`requirement`]: skips a test, or fails it under CI, when something outside the repository is missing.
+//! - [`harness`], [`requirement`]: runs the tests of a suite. A test that needs something that is missing is ignored, and fails under CI.
 
 #![forbid(unsafe_code)]
+
+pub use mcp_tests_attribute::test;
 
 pub mod browser;
 pub mod clock;
@@ -24,6 +26,7 @@ pub mod clock;
 pub mod cluster;
 pub mod crates_io;
 pub mod examples;
+pub mod harness;
 pub mod http;
 pub mod install;
 mod judge;

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::clock::LIMIT;
+use crate::{clock::LIMIT, harness::Output};
 
 /// A process that is killed when the value is dropped.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Starts the program on a free port, and waits until it writes its URL to stderr. All of its stderr is copied to that of the test.
+    /// Starts the program on a free port, and waits until it writes its URL to stderr. All of its stderr becomes output of the test.
     ///
     /// # Panics
     ///
@@ -113,11 +113,12 @@ impl HttpServer {
         );
         let stderr = BufReader::new(process.stderr().expect("stderr is piped"));
         let (found, urls) = mpsc::channel();
+        let output = Output::of_this_thread().unwrap_or_default();
         // This thread reads to the end, because the server must never block on a full pipe of its stderr.
         let reader = thread::spawn(move || {
             let mut said = String::new();
             for line in stderr.lines().map_while(Result::ok) {
-                eprintln!("{line}");
+                output.line(format_args!("{line}"));
                 if let Some(url) = url_in(&line) {
                     let _ = found.send(url.to_owned());
                 }

@@ -249,7 +249,7 @@ fn nothing() -> Builder {
     server!().items(items![])
 }
 
-#[test]
+#[support::test]
 fn two_items_with_one_name() {
     check(
         server!(group = "twins"),
@@ -261,7 +261,7 @@ fn two_items_with_one_name() {
     );
 }
 
-#[test]
+#[support::test]
 fn missing_shared_state() {
     check(
         server!(group = "stateless"),
@@ -273,7 +273,7 @@ fn missing_shared_state() {
     );
 }
 
-#[test]
+#[support::test]
 fn two_templates_with_one_shape() {
     check(
         server!(group = "one shape"),
@@ -282,7 +282,7 @@ fn two_templates_with_one_shape() {
     );
 }
 
-#[test]
+#[support::test]
 fn state_in_an_arc_that_is_needed_without() {
     check(
         server!(group = "state in an arc").state(std::sync::Arc::new(Db)), // shared twice
@@ -291,7 +291,7 @@ fn state_in_an_arc_that_is_needed_without() {
     );
 }
 
-#[test]
+#[support::test]
 fn state_with_type_arguments_keeps_them_in_its_short_name() {
     let shelf: std::sync::Arc<Shelf> = std::sync::Arc::default();
     check(
@@ -306,7 +306,7 @@ fn state_with_type_arguments_keeps_them_in_its_short_name() {
     );
 }
 
-#[test]
+#[support::test]
 fn references_that_were_meant_as_arguments() {
     check(
         server!(group = "borrowed text"),
@@ -318,7 +318,7 @@ fn references_that_were_meant_as_arguments() {
     );
 }
 
-#[test]
+#[support::test]
 fn a_function_without_attribute() {
     check(
         server!().items(items![plain]), // unmarked
@@ -332,7 +332,7 @@ fn a_function_without_attribute() {
     );
 }
 
-#[test]
+#[support::test]
 fn a_server_without_items() {
     let error = server!(group = "nobody").build().expect_err("nothing"); // no such group
     let expected = "`server!` at ⟨// no such group⟩: there is nothing to serve: package `mcp-tests` has no item in the group \"nobody\"; its groups: asked while completing, borrowed list, ";
@@ -344,7 +344,7 @@ fn a_server_without_items() {
     );
 }
 
-#[test]
+#[support::test]
 fn constraints_that_do_not_fit_their_type() {
     check(
         server!(group = "constrained"),
@@ -355,7 +355,7 @@ fn constraints_that_do_not_fit_their_type() {
     );
 }
 
-#[test]
+#[support::test]
 fn structs_that_cannot_be_spread() {
     check(
         server!(group = "spread twice"),
@@ -367,7 +367,7 @@ fn structs_that_cannot_be_spread() {
     );
 }
 
-#[test]
+#[support::test]
 fn headers_that_clients_drop_a_tool_for() {
     check(
         server!(group = "headers"),
@@ -387,7 +387,7 @@ fn headers_that_clients_drop_a_tool_for() {
     );
 }
 
-#[test]
+#[support::test]
 fn questions_that_cannot_be_asked() {
     check(
         server!(group = "borrowed question"),
@@ -399,7 +399,7 @@ fn questions_that_cannot_be_asked() {
     );
 }
 
-#[test]
+#[support::test]
 fn invalid_keys_of_meta() {
     check(
         server!(group = "meta"),
@@ -407,7 +407,7 @@ fn invalid_keys_of_meta() {
     );
 }
 
-#[test]
+#[support::test]
 fn invalid_settings_of_the_server() {
     check(
         nothing().state(1u8).state(2u8), // twice
@@ -443,7 +443,7 @@ fn invalid_settings_of_the_server() {
     );
 }
 
-#[test]
+#[support::test]
 fn invalid_settings_of_the_endpoint() {
     let path = |path: &str, problem: &str| {
         let server = nothing().path(path); // path
@@ -522,7 +522,7 @@ fn invalid_settings_of_the_endpoint() {
 }
 
 /// One server has mistakes of every kind, and each mistake is reported once.
-#[test]
+#[support::test]
 fn all_mistakes_are_reported_at_once() {
     let server =
         server!(group = "twins").items(items![one::hello, hello, pay, count, repeat, plain]); // all

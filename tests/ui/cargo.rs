@@ -16,51 +16,117 @@ pub(crate) fn name(program: &Path) -> String {
     words.join("_")
 }
 
-/// Builds the programs as binaries of one package, and returns cargo's messages. `features` and `dependencies` are those of its manifest.
+/// Returns the dependencies of most programs: the runtime with all features that a program needs, and the other crates that the programs name.
+/// Packages with the same dependencies share their builds.
+pub(crate) fn all_dependencies() -> String {
+    let features = "auth axum contract playground sqlite state-key store-suite workbench";
+    let features: Vec<&str> = features.split(' ').collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcp-runtime");
+    let server = folder.join("crates/authorization-server");
+    format!(
+        "mcp-runtime = {{ path = {folder:?}, features = {features:?} }}\n\
+         mcp-runtime-authorization-server = {{ path = {server:?} }}\n\
+         schemars = \"1\"\nserde = \"1\"\nserde_json = \"1\"\n\
+         tracing = {{ version = \"0.1\", default-features = false }}\n"
+    )
+}
+
+/// Returns the dependencies of a first server: the runtime with its default features.
+pub(crate) fn first_dependencies() -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcp-runtime");
+    format!("mcp-runtime = {{ path = {folder:?} }}\n")
+}
+
+/// Names each program as a binary of its own.
+pub(crate) fn alone(
+    programs: impl Iterator<Item = PathBuf>,
+) -> impl Iterator<Item = (String, Vec<PathBuf>)> {
+    programs.map(|program| (name(&program), vec![program]))
+}
+
+/// Checks the binaries of one package, each with its name and its programs, and returns cargo's messages. If a binary has several programs,
+/// they are its modules.
 pub(crate) fn built(
     package: &str,
-    features: &str,
     dependencies: &str,
-    programs: impl Iterator<Item = PathBuf>,
+    binaries: impl Iterator<Item = (String, Vec<PathBuf>)>,
 ) -> Vec<Value> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(package);
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let runtime = tests.join("../mcp-runtime");
-    let mut manifest = format!(
-        "[package]\nname = {package:?}\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\nmcp-runtime = {{ path = {runtime:?}, {features} }}\n{dependencies}\n"
-    );
-    for program in programs {
-        let path = tests.join(&program);
-        manifest.push_str(&format!("\n[[bin]]\nname = {:?}\npath = {path:?}\n", name(&program)));
-    }
     fs::create_dir_all(&folder).expect("the folder for tests can be written");
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut manifest = format!(
+        "[package]\nname = {package:?}\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n{dependencies}"
+    );
+    for (name, programs) in binaries {
+        let path = match &*programs {
+            [program] => tests.join(program),
+            _ => {
+                let path = folder.join(&name).with_extension("rs");
+                fs::write(&path, root(&programs)).expect("the folder for tests can be written");
+                path
+            }
+        };
+        manifest.push_str(&format!("\n[[bin]]\nname = {name:?}\npath = {path:?}\n"));
+    }
     fs::write(folder.join("Cargo.toml"), manifest).expect("the folder for tests can be written");
     fs::copy(tests.join("../Cargo.lock"), folder.join("Cargo.lock"))
         .expect("the workspace is locked");
-    let output = Command::new(env!("CARGO"))
-        .args(["check", "--offline", "--keep-going", "--message-format=json", "--target-dir"])
+    let output = check(&folder).args(["--keep-going", "--message-format=json"]).output();
+    let messages = String::from_utf8(output.expect("cargo starts").stdout);
+    let messages = messages.expect("cargo prints UTF-8");
+    messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// Returns the command that checks the package in this folder.
+pub(crate) fn check(folder: &Path) -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(["check", "--offline", "--target-dir"])
         // Uses the target folder of the workspace, where the macros and their dependencies are built already.
         .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."))
         // Authors build incrementally. Then rustc does not merge errors with the same text from different bodies, so authors see each of
         // them.
         .env("CARGO_INCREMENTAL", "1")
-        .current_dir(&folder)
-        .output()
-        .expect("cargo starts");
-    let messages = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
-    messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        .current_dir(folder);
+    cargo
 }
 
-/// Returns the errors among cargo's messages about one program.
+/// Returns the source of a binary whose modules are the programs.
+fn root(programs: &[PathBuf]) -> String {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut source = String::from("#![allow(dead_code)]\n");
+    for program in programs {
+        let path = tests.join(program);
+        source.push_str(&format!("#[path = {path:?}]\nmod {};\n", name(program)));
+    }
+    source + "fn main() {}\n"
+}
+
+/// Returns the errors among cargo's messages about one program that was built alone.
 pub(crate) fn errors<'a>(messages: &'a [Value], program: &Path) -> Vec<&'a Value> {
     let name = name(program);
     let own = messages
         .iter()
         .filter(|message| message["target"]["name"] == *name)
         .map(|message| &message["message"]);
-    let is_error = |error: &&Value| {
-        error["level"] == "error"
-            && error["spans"].as_array().is_some_and(|spans| !spans.is_empty())
+    own.filter(|message| is_error(message)).collect()
+}
+
+/// Whether a message of cargo is an error of the compiler with a place. The last message of a program that fails has none.
+pub(crate) fn is_error(message: &Value) -> bool {
+    message["level"] == "error"
+        && message["spans"].as_array().is_some_and(|spans| !spans.is_empty())
+}
+
+/// Returns the messages of the compiler about one program, which may be a module of a binary. A message belongs to the file of its first
+/// primary place.
+pub(crate) fn messages_of<'a>(messages: &'a [Value], program: &Path) -> Vec<&'a Value> {
+    let is_own = |message: &&Value| {
+        let spans = message["spans"].as_array();
+        let primary = spans.and_then(|spans| spans.iter().find(|span| span["is_primary"] == true));
+        primary.is_some_and(|span| {
+            span["file_name"].as_str().is_some_and(|file| Path::new(file).ends_with(program))
+        })
     };
-    own.filter(is_error).collect()
+    messages.iter().map(|message| &message["message"]).filter(is_own).collect()
 }

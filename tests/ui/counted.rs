@@ -1,8 +1,9 @@
 //! The number of errors that cargo reports: "could not compile … due to 2 previous errors".
 //!
-//! Authors build incrementally. `trybuild` does not, and without incremental compilation rustc merges two errors with the same text.
+//! Authors build incrementally. Without incremental compilation rustc merges two errors with the same text.
 
 use std::path::{Path, PathBuf};
+use support::requirement::needs;
 
 use serde_json::Value;
 
@@ -27,24 +28,19 @@ const TWICE: [&str; 6] = [
 /// Mistake for which rustc adds an error of its own, because it does not find the attribute.
 const ALSO_OF_RUSTC: &str = "method/named_as_before";
 
-const FEATURES: &str = "features = [\"auth\", \"axum\", \"contract\", \"sqlite\", \"state-key\"]";
-const DEPENDENCIES: &str =
-    "serde = \"1\"\nschemars = \"1\"\ntracing = { version = \"0.1\", default-features = false }";
-
 fn mistakes() -> impl Iterator<Item = PathBuf> {
     crate::fixtures()
         .filter(|path| AREAS.iter().any(|area| path.starts_with(Path::new("ui").join(area))))
 }
 
-#[test]
+#[support::test]
 fn cargo_counts_each_mistake_once() {
-    if let Err(missing) = crate::compiler() {
-        return missing.skip();
-    }
-    let messages = cargo::built("counted", FEATURES, DEPENDENCIES, mistakes());
+    needs(crate::compiler());
+    let messages = crate::mistakes::messages();
     let mut count = 0;
     for mistake in mistakes() {
-        let errors = cargo::errors(&messages, &mistake);
+        let errors: Vec<_> =
+            messages[&mistake].iter().filter(|message| cargo::is_error(message)).collect();
         let is_twice = TWICE.iter().any(|name| mistake.with_extension("").ends_with(name));
         let is_of_rustc = mistake.with_extension("").ends_with(ALSO_OF_RUSTC);
         let expected = crate::marked(&mistake).len().max(1) * if is_twice { 2 } else { 1 }
@@ -57,13 +53,15 @@ fn cargo_counts_each_mistake_once() {
 
 /// The program does not depend on serde and schemars, so the derives of these crates could report only that their crates are missing.
 /// Checks that the derives of the prelude tell the author to write `#[data]` instead.
-#[test]
+#[support::test]
 fn derives_of_the_prelude_name_data_where_serde_is_no_dependency() {
-    if let Err(missing) = crate::compiler() {
-        return missing.skip();
-    }
+    needs(crate::compiler());
     let program = Path::new("ui/data/derives_of_the_prelude.rs");
-    let messages = cargo::built("alone", "", "", std::iter::once(program.to_owned()));
+    let messages = cargo::built(
+        "alone",
+        &cargo::first_dependencies(),
+        cargo::alone(std::iter::once(program.to_owned())),
+    );
     let errors = cargo::errors(&messages, program);
     assert_eq!(errors.len(), crate::marked(program).len(), "{}", rendered(&errors));
     for error in &errors {

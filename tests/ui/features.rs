@@ -5,6 +5,7 @@
 //! more with all features.
 
 use std::{fs, path::PathBuf};
+use support::requirement::needs;
 
 use crate::cargo;
 
@@ -16,12 +17,10 @@ pub(crate) fn programs() -> impl Iterator<Item = PathBuf> {
     programs.into_iter()
 }
 
-#[test]
+#[support::test]
 fn a_feature_that_is_off_is_named_with_the_command_that_turns_it_on() {
-    if let Err(missing) = crate::compiler() {
-        return missing.skip();
-    }
-    let messages = cargo::built("features", "", "", programs());
+    needs(crate::compiler());
+    let messages = cargo::built("features", &cargo::first_dependencies(), cargo::alone(programs()));
     let mut count = 0;
     for program in programs() {
         let source = fs::read_to_string(&program).expect("the program is there");

@@ -8,8 +8,9 @@ use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
+
+use crate::cargo;
 
 /// Words that a twin may add where the author has to choose, because the message has a `…` or asks for `another`.
 const CHOSEN: [&str; 1] = ["other"];
@@ -26,7 +27,7 @@ const LINES: usize = 10;
 const ATTRIBUTES: [&str; 8] =
     ["tool", "resource", "prompt", "completion", "handlers", "data", "form", "config"];
 
-#[test]
+#[support::test]
 fn every_mistake_has_a_twin() {
     let mut missing = Vec::new();
     for fixture in crate::fixtures() {
@@ -44,7 +45,7 @@ fn every_mistake_has_a_twin() {
     assert!(missing.is_empty(), "{}", missing.join("\n"));
 }
 
-#[test]
+#[support::test]
 fn a_twin_does_what_the_message_says() {
     let mut problems = Vec::new();
     for fixture in crate::fixtures() {
@@ -59,7 +60,7 @@ fn a_twin_does_what_the_message_says() {
 }
 
 /// All twins are modules of one crate, which is only checked. Building each twin as its own program would take minutes.
-#[test]
+#[support::test]
 fn twins_compile() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("twins");
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -71,13 +72,10 @@ fn twins_compile() {
     for (number, twin) in twins.chain(crate::features::programs()).enumerate() {
         library.push_str(&format!("#[path = {:?}]\nmod twin{number};\n", tests.join(twin)));
     }
-    let runtime = tests.join("../mcp-runtime");
-    let authorization_server = runtime.join("crates/authorization-server");
     // A twin names a crate in `with`. Any crate will do.
     let manifest = format!(
-        "[package]\nname = \"twins\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n\n[workspace]\n\n\
-         [dependencies]\nmcp-runtime = {{ path = {runtime:?}, features = [\"auth\", \"axum\", \"contract\", \"playground\", \"sqlite\", \"state-key\"] }}\nmcp-runtime-authorization-server = {{ path = {authorization_server:?} }}\nserde = \"1\"\ntracing = {{ version = \"0.1\", default-features = false }}\n\
-         my_tools = {{ package = \"itoa\", version = \"1\" }}\nserde_json = \"1\"\n",
+        "[package]\nname = \"twins\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n\n[workspace]\n\n[dependencies]\n{}my_tools = {{ package = \"itoa\", version = \"1\" }}\n",
+        cargo::all_dependencies()
     );
     fs::create_dir_all(&folder).expect("the folder for tests can be written");
     write(&folder.join("Cargo.toml"), &manifest);
@@ -85,13 +83,8 @@ fn twins_compile() {
     fs::copy(tests.join("../Cargo.lock"), folder.join("Cargo.lock"))
         .expect("the workspace is locked");
 
-    let output = Command::new(env!("CARGO"))
-        .args(["check", "--offline", "--quiet", "--color=never", "--target-dir"])
-        // Uses the target folder of the workspace, where the macros and their dependencies are built already.
-        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."))
-        .current_dir(&folder)
-        .output()
-        .expect("cargo starts");
+    let output = cargo::check(&folder).args(["--quiet", "--color=never"]).output();
+    let output = output.expect("cargo starts");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "not every twin compiles:\n{errors}");
 }
@@ -204,7 +197,7 @@ fn changed(one: &str, other: &str) -> (usize, usize) {
     (one.len() - same, other.len() - same)
 }
 
-#[test]
+#[support::test]
 fn a_fix_that_goes_beyond_the_message_is_detected() {
     let mistake = "#[tool(title = 5)]\nfn count() -> u8 {\n    5\n}\n";
     let message = "error: `title` is text: write `title = \"…\"`\n --> ui/elsewhere.rs:1:1\n  |\n1 | fn hidden() {}\n  |    ^^^^^^ below\n";

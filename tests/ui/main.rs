@@ -1,7 +1,7 @@
 //! Errors that users see when they make a mistake, and legal programs that compile without a warning.
 //!
 //! Each folder contains programs with one mistake each. Beside each program are the output of rustc and the corrected program (see
-//! `fixed`). Regenerate the output with `TRYBUILD=overwrite cargo test -p mcp-tests --test ui mistakes`, and read it as the author of the
+//! `fixed`). Regenerate the output with `UI=overwrite cargo test --workspace --test ui mistakes`, and read it as the author of the
 //! mistake would.
 
 #![forbid(unsafe_code)]
@@ -11,6 +11,7 @@ mod cargo;
 mod counted;
 mod features;
 mod fixed;
+mod mistakes;
 mod pass;
 
 use std::{
@@ -18,6 +19,10 @@ use std::{
     process::Command,
 };
 use support::requirement::{Missing, output_of};
+
+fn main() -> std::process::ExitCode {
+    support::harness::run()
+}
 
 /// Version of the compiler whose output is stored beside the fixtures.
 const RENDERED_BY: &str = "1.95";
@@ -59,17 +64,6 @@ const MORE: [(&str, usize); 4] = [
     ("method/named_as_before", 2),
 ];
 
-#[test]
-fn mistakes_are_explained() {
-    if let Err(missing) = compiler() {
-        return missing.skip();
-    }
-    let cases = trybuild::TestCases::new();
-    for fixture in fixtures() {
-        cases.compile_fail(fixture);
-    }
-}
-
 /// Returns the programs with a mistake.
 fn fixtures() -> impl Iterator<Item = PathBuf> {
     sources().filter(|path| !is_twin(path))
@@ -105,7 +99,7 @@ fn compiler() -> Result<(), Missing> {
 }
 
 /// Each mistake gives one error, at the place of the mistake. Further errors that merely follow from a mistake would distract the author.
-#[test]
+#[support::test]
 fn every_mistake_gives_one_error() {
     let mut count = 0;
     for path in fixtures() {

@@ -22,7 +22,7 @@ const STOP: Duration = Duration::from_secs(10);
 /// Returns every transcript, once for each of its revisions.
 fn transcripts() -> Vec<Transcript> {
     let mut transcripts = Vec::new();
-    for (folder, name, text) in texts_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("wire/http")) {
+    for (folder, name, text) in texts_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("http")) {
         for revision in revisions(&folder) {
             let name = format!("{name} (in {folder})");
             let transcript = Transcript::parse(&name, revision, &replaced(&text, revision));

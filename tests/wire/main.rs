@@ -103,7 +103,7 @@ fn texts_in(folder: &Path) -> Vec<(String, String, String)> {
 }
 
 fn texts() -> Vec<(String, String, String)> {
-    texts_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("wire"))
+    texts_in(Path::new(env!("CARGO_MANIFEST_DIR")))
 }
 
 /// Returns the text of a transcript as it is replayed in this revision.

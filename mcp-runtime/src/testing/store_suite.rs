@@ -23,7 +23,7 @@ pub use logs::*;
 ///
 /// The expression is evaluated in each test, which is an `async fn` without a result. It may be a new store each time, or an `Arc` of the same
 /// store: the tests use names of their own. Needs the feature `store-suite`, and `tokio` with the features `macros` and `rt` in the
-/// dev-dependencies.
+/// dev-dependencies. A third argument replaces the attribute of the tests, such as `#[tokio::test(flavor = "multi_thread")]`.
 ///
 /// ```
 /// mod tests {
@@ -37,8 +37,11 @@ pub use logs::*;
 #[macro_export]
 macro_rules! __store_suite {
     ($name:ident, $store:expr) => {
+        $crate::__store_suite!($name, $store, #[tokio::test]);
+    };
+    ($name:ident, $store:expr, #[$test:meta]) => {
         $crate::__store_suite! {
-            @tests $name, $store,
+            @tests $name, $store, [$test],
             a_record_is_read_as_it_was_written,
             a_condition_decides_about_the_whole_transaction,
             versions_increase_even_after_a_removal,
@@ -61,13 +64,13 @@ macro_rules! __store_suite {
             a_server_tells_clients_of_no_result_that_the_store_does_not_hold,
         }
     };
-    (@tests $name:ident, $store:expr, $($test:ident,)*) => {
+    (@tests $name:ident, $store:expr, $attribute:tt, $($test:ident,)*) => {
         mod $name {
             #[allow(unused_imports, reason = "the expression may name anything around the macro")]
             use super::*;
 
             $(
-                #[tokio::test]
+                #$attribute
                 async fn $test() {
                     $crate::testing::store_suite::$test(::std::sync::Arc::new($store)).await;
                 }

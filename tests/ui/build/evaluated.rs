@@ -190,7 +190,7 @@ fn at(expected: &str) -> String {
     placed(expected, include_str!("evaluated.rs"), file!())
 }
 
-#[test]
+#[support::test]
 fn defaults() {
     check(
         server!(group = "panicking default"),
@@ -206,7 +206,7 @@ fn defaults() {
     );
 }
 
-#[test]
+#[support::test]
 fn schemas() {
     check(
         server!(group = "panicking schema"),
@@ -238,7 +238,7 @@ fn schemas() {
     );
 }
 
-#[test]
+#[support::test]
 fn panics_in_the_descriptions_of_types() {
     check(
         server!(group = "panicking values"),
@@ -256,7 +256,7 @@ fn said(fails: impl FnOnce() + std::panic::UnwindSafe) -> String {
     *payload.downcast::<String>().expect("a text")
 }
 
-#[test]
+#[support::test]
 fn a_test_looks_at_what_is_made_at_first_use() {
     assert!(server!(group = "first use").build().is_ok());
     assert_eq!(
@@ -269,7 +269,7 @@ fn a_test_looks_at_what_is_made_at_first_use() {
 }
 
 /// `assert_builds!` runs neither `setup` nor `on_shutdown`.
-#[test]
+#[support::test]
 fn a_test_makes_no_state() {
     let server =
         server!(group = "stateless methods").setup(async || -> Result<Store> { panic!("made") });
@@ -279,7 +279,7 @@ fn a_test_makes_no_state() {
 }
 
 /// `assert_builds!()` checks every group of the package, except for mistakes that depend on the builder of a server.
-#[test]
+#[support::test]
 fn a_test_looks_at_the_whole_package() {
     let text = said(|| assert_builds!());
     for part in [

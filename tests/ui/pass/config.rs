@@ -60,7 +60,7 @@ fn inner() -> mcp_runtime::Builder {
         })
 }
 
-#[test]
+#[support::test]
 fn structs_with_config_compile() {
     let _ = inner();
 }

@@ -25,7 +25,7 @@ use serde_json::Value;
 use crate::cargo;
 
 /// The items of these modules are in no group, so one server serves them all.
-#[test]
+#[support::test]
 fn everything_legal_makes_a_server() {
     let server = mcp_runtime::server!()
         .state(state::Db)
@@ -39,17 +39,17 @@ fn everything_legal_makes_a_server() {
 }
 
 /// The tests enable the feature `full` of syn, but a first server does not.
-#[test]
+#[support::test]
 fn expressions_need_no_feature_of_syn() {
     let program = PathBuf::from("ui/pass/expressions.rs");
-    let messages =
-        cargo::built("expressions", "features = [\"auth\"]", "", [program.clone()].into_iter());
+    let binaries = cargo::alone([program.clone()].into_iter());
+    let messages = cargo::built("expressions", &cargo::all_dependencies(), binaries);
     assert_eq!(cargo::errors(&messages, &program), Vec::<&Value>::new());
     let is_built = |message: &Value| message["target"]["name"] == *cargo::name(&program);
     assert!(messages.iter().any(is_built), "the program was not compiled: {messages:?}");
 }
 
-#[test]
+#[support::test]
 fn items_are_found_through_another_name_of_the_crate() {
     let server = mcp_runtime::server!().state(renamed_crate::Renamed).items(renamed_crate::all());
     if let Err(error) = server.build() {

@@ -112,7 +112,7 @@ const GROUPS: [(&str, u32); 5] = [("SSE", 6), ("HL", 23), ("HM", 13), ("HDR", 10
 
 /// Returns every transcript as `<folder>/<name>`, with its comments.
 fn comments() -> Vec<(String, String)> {
-    let texts = texts_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("wire/http"));
+    let texts = texts_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("http"));
     let comments = texts.into_iter().map(|(folder, name, text)| {
         let revision = revisions(&folder)[0];
         let transcript = Transcript::parse(&name, revision, &replaced(&text, revision));
