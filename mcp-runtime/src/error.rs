@@ -133,7 +133,7 @@ impl Error {
 
     /// Returns the error for a URI that matches no resource (rule RES-04).
     pub(crate) fn no_resource(uri: &str) -> Self {
-        let text = format_args!("there is no resource `{}`", shown(uri));
+        let text = format!("there is no resource `{}`", shown(uri));
         Self::of(ErrorKind::ResourceNotFound, text).with_uri(uri)
     }
 

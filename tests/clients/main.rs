@@ -1,7 +1,7 @@
 //! Third-party clients against the examples: a matrix of clients, transports and abilities.
 //!
 //! The clients are hundreds of megabytes, so these tests are ignored by default. Run them with
-//! `cargo test -p mcp-tests --test clients -- --ignored`. Each client is installed once, at a pinned version, into
+//! `cargo test --workspace --test clients -- --ignored`. Each client is installed once, at a pinned version, into
 //! `target/clients`, where the tests also write `table.md`. The tests drive the MCP layer of a client. They call no model, and
 //! send no data to other machines.
 

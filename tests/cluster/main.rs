@@ -24,7 +24,7 @@ mod restart;
 mod server;
 
 fn main() -> std::process::ExitCode {
-    support::harness::run()
+    support::harness::run_at_once(4)
 }
 
 /// Prints a figure for the section "Several nodes" of BENCHMARKS.md, which `mcp-runtime/benches/table` writes.

@@ -153,7 +153,7 @@ fn sessions_need_little_memory_and_leave_nothing_in_redis() {
 }
 
 #[support::test]
-#[ignore = "takes a minute: `cargo test -p mcp-tests --test cluster -- --ignored --nocapture`"]
+#[ignore = "takes a minute: `cargo test --workspace --test cluster -- --ignored --nocapture`"]
 fn ten_thousand_sessions_need_little_memory_and_leave_nothing_in_redis() {
     check_sessions(10_000);
 }
@@ -248,7 +248,7 @@ fn memory_and_keys_return_to_where_they_began_after_a_short_while() {
 }
 
 #[support::test]
-#[ignore = "takes ten minutes, or `SOAK_SECONDS`: `cargo test -p mcp-tests --test cluster -- --ignored --nocapture`"]
+#[ignore = "takes ten minutes, or `SOAK_SECONDS`: `cargo test --workspace --test cluster -- --ignored --nocapture`"]
 fn memory_and_keys_return_to_where_they_began_after_ten_minutes() {
     let seconds = env::var("SOAK_SECONDS").map_or(600, |text| text.parse().expect("a number"));
     check_soak(Duration::from_secs(seconds));

@@ -23,7 +23,7 @@ const EXAMPLES: [&str; 11] = [
 ];
 
 /// Command that regenerates all lock files.
-const REGENERATE: &str = "MCP_LOCK=update cargo test -p mcp-tests --test contract every_example";
+const REGENERATE: &str = "MCP_LOCK=update cargo test --workspace --test contract every_example";
 
 pub(crate) fn lock(name: &str) -> PathBuf {
     let locks = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/locks");

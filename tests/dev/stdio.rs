@@ -53,7 +53,7 @@ fn a_new_tool_reaches_a_session_that_stays_open() {
 
 /// Compares `dev` with `cargo build` after the same changes of two equal crates, in turn.
 #[support::test]
-#[ignore = "a measurement: `cargo test -p mcp-tests --test dev -- --ignored --nocapture saving`"]
+#[ignore = "a measurement: `cargo test --workspace --test dev -- --ignored --nocapture saving`"]
 fn from_saving_to_the_answer_of_the_new_tool() {
     let (built, served) = (Workshop::new("built", ""), Workshop::new("served", ""));
     let mut client = Client::start(served.dev(&[]));

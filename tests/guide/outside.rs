@@ -19,7 +19,7 @@ pub(crate) const PAGES: [(&str, &str); 4] = [
 const ELSEWHERE: [(&str, &str); 4] = [
     ("cargo new ", "the session has a crate"),
     ("cargo run --example quickstart", "the suite `contract` builds and runs the example"),
-    ("cargo test --workspace", "this test is one of the tests"),
+    ("cargo test-engine", "it takes minutes, and `.ci/run` runs it"),
     ("claude ", "the suite `clients` has clients that can be installed"),
 ];
 

@@ -22,7 +22,7 @@ macro_rules! left_out {
 }
 
 left_out! {
-    clients: "cargo test -p mcp-tests --test clients -- --ignored",
+    clients: "cargo test --workspace --test clients -- --ignored",
     cluster: "cargo test --workspace --test cluster",
     conformance: "cargo test --workspace --test conformance",
     contract: "cargo test --workspace --test contract",

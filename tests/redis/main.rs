@@ -24,7 +24,7 @@ use serde_json::json;
 use support::{clock, redis::RedisServer, requirement::needs};
 
 fn main() -> std::process::ExitCode {
-    support::harness::run()
+    support::harness::run_at_once(4)
 }
 
 /// Returns a new server.

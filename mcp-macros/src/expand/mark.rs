@@ -75,10 +75,12 @@ pub(super) fn marked(path: &Path, owner: Option<&TokenStream>) -> TokenStream {
         }};
     }
     // The import brings the function, the mark or both into scope. If neither exists, a generated macro of that name keeps the import
-    // valid, so that a missing function causes only one error, at its use.
+    // valid, so that a missing function causes only one error, at its use. Rust 1.88 warns about a macro that is only imported.
     let (stand_in, used) = if before.is_empty() && path.leading_colon.is_none() {
         let name = located(&last.ident, span);
-        (Some(quote_spanned!(span=> macro_rules! #name { () => {} })), quote!(#path))
+        let stand_in =
+            quote_spanned!(span=> #[allow(unused_macros)] macro_rules! #name { () => {} });
+        (Some(stand_in), quote!(#path))
     } else {
         (None, quote_spanned!(span=> __Completion))
     };

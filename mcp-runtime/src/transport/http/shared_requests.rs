@@ -205,7 +205,8 @@ async fn get(
     // The reader stores its position when it is dropped, even if this function fails.
     let reader = LogReader::new(log.clone(), (after, opened), session.clone());
     if log.number() != 0 {
-        let resumed = SessionMessage::Resumed(&id.to_string(), log.number());
+        let name = id.to_string();
+        let resumed = SessionMessage::Resumed(&name, log.number());
         shared.send(&resumed).await.map_err(unavailable)?;
     } else {
         if !session.peer.hears() {
