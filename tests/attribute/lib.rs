@@ -34,8 +34,8 @@ pub fn test(arguments: TokenStream, function: TokenStream) -> TokenStream {
     let words: Vec<String> = rest.iter().take(4).map(TokenTree::to_string).collect();
     let at = words.iter().position(|word| word == "fn").expect("a function without `pub`");
     let name = &words[at + 1];
+    let threads = arguments.into_iter().last().map_or("0".to_owned(), |last| last.to_string());
     let body = if words[..at].iter().any(|word| word == "async") {
-        let threads = arguments.into_iter().last().map_or("0".to_owned(), |last| last.to_string());
         format!("::support::harness::block_on({threads}, {name}())")
     } else {
         format!("{name}()")
@@ -60,5 +60,5 @@ pub fn test(arguments: TokenStream, function: TokenStream) -> TokenStream {
 /// Returns the reason of `[ignore = "reason"]`.
 fn reason(attribute: &TokenTree) -> String {
     let text = attribute.to_string();
-    text.split('"').nth(1).unwrap_or("it is asked for by name").to_owned()
+    text.split('"').nth(1).unwrap_or("runs with `--ignored`").to_owned()
 }

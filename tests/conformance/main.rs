@@ -1,7 +1,7 @@
 //! The official conformance suite over HTTP. The example `everything` is tested as an MCP server, and `notes` as an authorization server.
 //!
 //! The suite is installed once, at a pinned version, into `target/conformance`, and writes its results to the subfolder `results`. If the
-//! suite cannot be installed, the tests pass with a note on a developer's machine, and fail under CI.
+//! suite cannot be installed, the tests are ignored, and fail in CI.
 
 #![forbid(unsafe_code)]
 

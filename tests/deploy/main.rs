@@ -8,30 +8,45 @@
 //!
 //! A test changes as few words of a file as possible, such as ports and paths ([`files::replace`]), and fails if one of them is missing.
 
-#![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
 mod behind;
+#[cfg(target_os = "linux")]
 #[path = "../faults/browser.rs"]
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
 mod browser;
+#[cfg(target_os = "linux")]
 mod caddy;
+#[cfg(target_os = "linux")]
 #[path = "../faults/client.rs"]
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
 mod client;
+#[cfg(target_os = "linux")]
 mod cluster;
+#[cfg(target_os = "linux")]
 mod files;
+#[cfg(target_os = "linux")]
 mod front;
+#[cfg(target_os = "linux")]
 mod idle;
+#[cfg(target_os = "linux")]
 mod image;
+#[cfg(target_os = "linux")]
 mod kubernetes;
+#[cfg(target_os = "linux")]
 mod limits;
+#[cfg(target_os = "linux")]
 mod login;
+#[cfg(target_os = "linux")]
 mod nginx;
+#[cfg(target_os = "linux")]
 mod relay;
+#[cfg(target_os = "linux")]
 #[path = "../faults/server.rs"]
 #[allow(dead_code, reason = "the suite `faults` uses the rest")]
 mod server;
+#[cfg(target_os = "linux")]
 mod service;
 
 fn main() -> std::process::ExitCode {

@@ -14,7 +14,10 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use support::clock::{LIMIT, eventually_within};
+use support::{
+    clock::{LIMIT, eventually_within},
+    harness::Output,
+};
 
 /// Longest wait for a message or for the end of a process. Meanwhile cargo may build, beside other builds.
 pub(crate) const PATIENCE: Duration = LIMIT.saturating_mul(5);
@@ -48,9 +51,10 @@ impl Client {
         });
         let stderr = Arc::<Mutex<String>>::default();
         let said = stderr.clone();
+        let output = Output::of_this_thread();
         thread::spawn(move || {
             for line in errors.lines().map_while(Result::ok) {
-                support::note!("{line}");
+                output.line(format_args!("{line}"));
                 *said.lock().expect("no test panics here") += &format!("{line}\n");
             }
         });

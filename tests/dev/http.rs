@@ -1,6 +1,6 @@
 //! Clients over HTTP.
 
-use std::{cell::Cell, fs, future::Future, net::SocketAddr};
+use std::{cell::Cell, fs, future::Future, net::SocketAddr, process::Command};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -31,9 +31,30 @@ struct Served {
     revision: Cell<&'static str>,
 }
 
+/// Lets a process end with its terminal, even if the tests were started to outlast theirs, as by `nohup`.
+fn hearing_hangups(command: Command) -> Command {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    if ignored.is_none_or(|set| set & 1 == 0) {
+        return command;
+    }
+    let mut hearing = Command::new("env");
+    hearing.arg("--default-signal=HUP").arg(command.get_program()).args(command.get_args());
+    hearing.current_dir(command.get_current_dir().expect("the folder of the crate"));
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => hearing.env(name, value),
+            None => hearing.env_remove(name),
+        };
+    }
+    hearing
+}
+
 impl Served {
     fn start(workshop: &Workshop, words: &[&str]) -> Self {
-        let dev = Client::start(workshop.dev(&[&["--http", "127.0.0.1:0"], words].concat()));
+        let command = workshop.dev(&[&["--http", "127.0.0.1:0"], words].concat());
+        let dev = Client::start(hearing_hangups(command));
         let url = dev.url();
         let address = url.split('/').nth(2).and_then(|address| address.parse().ok());
         let address = address.expect("an address");

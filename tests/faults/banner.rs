@@ -11,7 +11,7 @@ use serde_json::Value;
 use support::{
     examples::example,
     process::Running,
-    requirement::{needs, output_of},
+    requirement::{needs, success_of},
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -109,5 +109,5 @@ async fn the_printed_curl_command_works() {
     assert_eq!(body["result"]["capabilities"]["tools"], serde_json::json!({}), "{body}");
     let mut curl = Command::new(&words[0]);
     curl.args(&words[1..]).args(["-s", "-o", "/dev/null", "-w", "%{http_code}"]);
-    assert_eq!(needs(output_of(&mut curl)), "200", "{line}");
+    assert_eq!(needs(success_of(&mut curl)), "200", "{line}");
 }

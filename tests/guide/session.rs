@@ -246,9 +246,9 @@ fn remove_call(code: &str, call: &str) -> Option<String> {
     Some(format!("{before}{}", &rest[end + 1..]))
 }
 
-/// Returns the folder in which all sessions build their crates.
+/// Returns the folder in which all sessions build their crates. It is that of the workspace, which has built most dependencies already.
 fn target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("../guide")
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("..")
 }
 
 /// Returns the path in the first line of Rust code, and the code below it.

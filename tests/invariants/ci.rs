@@ -1,11 +1,12 @@
-//! The commands of `.ci/run` and `.ci/full`. The scripts only list them here: a test runs no part of them, least of all the one that installs
-//! programs.
+//! The commands of `.ci/run` and `.ci/full`. The scripts only list their commands here, so that no test installs a program.
 
 use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
 };
+
+use serde_json::Value;
 
 use crate::sources::root;
 
@@ -75,17 +76,45 @@ pub(crate) fn deploy_suite() -> String {
     sources.map(|path| fs::read_to_string(path).expect("a source")).collect()
 }
 
-/// Returns the suites of `tests/` that the commands do not run as a whole.
-pub(crate) fn suites_that_are_not_run(commands: &str) -> Vec<String> {
-    let manifest = fs::read_to_string(root().join("tests/Cargo.toml")).expect("the manifest");
-    let suites = manifest.split("[[test]]\nname = \"").skip(1);
-    let names = suites.filter_map(|rest| rest.split('"').next());
-    let is_run = |name: &str| {
-        let start = format!("CI=1 cargo test --workspace --test {name} --");
-        // A filter would leave tests out.
-        commands.lines().any(|line| {
-            line.strip_prefix(&*start).is_some_and(|rest| ["", " --ignored"].contains(&rest))
-        })
-    };
-    names.filter(|name| !is_run(name)).map(str::to_owned).collect()
+/// Returns the targets with tests that the commands do not test as a whole, each after its package.
+pub(crate) fn untested_targets(commands: &str) -> Vec<String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--no-deps", "--format-version=1", "--offline"]).current_dir(root());
+    let output = cargo.output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
+    let alias = fs::read_to_string(root().join(".cargo/config.toml")).expect("the alias");
+    let mut found = Vec::new();
+    for package in metadata["packages"].as_array().expect("packages") {
+        let name = package["name"].as_str().expect("a name");
+        let is_of_engine = alias.contains(&format!("\"{name}\""));
+        for target in package["targets"].as_array().expect("targets") {
+            let (kind, test) = (target["kind"][0].as_str(), target["name"].as_str());
+            let (kind, test) = (kind.expect("a kind"), test.expect("a name"));
+            let is_tested = match kind {
+                _ if target["test"] != true => true,
+                "lib" | "proc-macro" | "test" if is_of_engine => true,
+                "lib" | "proc-macro" => has_words(commands, &["--workspace", "--lib"]),
+                "bin" => has_words(commands, &["--bins"]),
+                _ => has_words(commands, &[&format!("--test {test}")]),
+            };
+            if !is_tested {
+                found.push(format!("{name}: {test}"));
+            }
+        }
+    }
+    found
+}
+
+/// Whether one of the commands that test has all of these words, and no filter, which would leave tests out.
+fn has_words(commands: &str, words: &[&str]) -> bool {
+    commands.lines().filter(|command| command.starts_with("CI=1 cargo test ")).any(|command| {
+        let command = command.trim_end_matches(" --");
+        let (command, filter) = command.split_once(" -- ").unwrap_or((command, ""));
+        let command = format!("{command} ");
+        let has = |word: &&str| command.contains(&format!(" {word} "));
+        ["", "--include-ignored"].contains(&filter)
+            && !command.contains(" --no-run ")
+            && words.iter().all(has)
+    })
 }

@@ -1,5 +1,5 @@
 //! The tests that `cargo test-engine` leaves out, each as an ignored test with the command that runs it. With `--ignored`, each test here runs its
-//! command.
+//! command. `bash .ci/run` and `bash .ci/full` run them all.
 
 use std::process::Command;
 
@@ -22,6 +22,7 @@ macro_rules! left_out {
 }
 
 left_out! {
+    behaviour_with_all_features: "cargo test -p mcp-runtime --all-features --test behaviour",
     clients: "cargo test --workspace --test clients -- --ignored",
     cluster: "cargo test --workspace --test cluster",
     conformance: "cargo test --workspace --test conformance",
@@ -29,10 +30,10 @@ left_out! {
     deploy: "cargo test --workspace --test deploy",
     dev: "cargo test --workspace --test dev",
     documentation: "cargo test --workspace --doc",
-    everything_a_change_must_pass: "bash .ci/run",
-    everything_there_is: "bash .ci/full",
+    examples: "cargo test --workspace --bins --test quickstart --test engine",
     faults: "cargo test --workspace --test faults",
     guide: "cargo test --workspace --test guide",
+    libraries_with_all_features: "cargo test --workspace --lib",
     peers: "cargo test --workspace --test peers",
     playground: "cargo test --workspace --test playground",
     redis: "cargo test --workspace --test redis",

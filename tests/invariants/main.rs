@@ -11,6 +11,7 @@ mod clocks;
 mod codes;
 mod crates;
 mod fences;
+mod harness;
 mod layers;
 mod lengths;
 mod names;
@@ -421,7 +422,7 @@ fn the_guide_names_the_cost_of_each_feature() {
 #[cfg(unix)]
 #[test]
 fn ci_does_not_skip_tests_silently() {
-    let planted = ci::script().replace("export CI=1", "export CI=");
+    let planted = ci::script().replace("export CI=1", "CI=1");
     assert!(!ci::without_ci(&ci::commands("ci-planted", &planted, &[])).is_empty());
     for (name, arguments) in [("ci", &[][..]), ("ci-full", &["--full"])] {
         let commands = ci::commands(name, &ci::script(), arguments);
@@ -458,9 +459,20 @@ fn ci_checks_each_feature_of_the_runtime_and_the_full_tier_tests_it() {
 
 #[cfg(unix)]
 #[test]
-fn the_full_tier_runs_each_suite_as_a_whole() {
-    let quick = ci::commands("ci-suites", &ci::script(), &[]);
-    assert!(ci::suites_that_are_not_run(&quick).contains(&"guide".to_owned()), "{quick}");
-    let full = ci::commands("ci-suites-full", &ci::script(), &["--full"]);
-    assert_eq!(ci::suites_that_are_not_run(&full), Vec::<String>::new(), "{full}");
+fn the_full_tier_tests_each_target_of_each_package() {
+    let quick = ci::commands("ci-targets", &ci::script(), &[]);
+    assert!(ci::untested_targets(&quick).contains(&"mcp-tests: guide".to_owned()), "{quick}");
+    let full = ci::commands("ci-targets-full", &ci::script(), &["--full"]);
+    assert_eq!(ci::untested_targets(&full), Vec::<String>::new(), "{full}");
+}
+
+/// rustc drops a function with `#[test]` from a suite without its test runner, and the runner of the other suites never learns of a function
+/// with `#[support::test]`.
+#[test]
+fn each_test_has_the_attribute_of_its_runner() {
+    let violations = |path: &str, text: &str| harness::violations(&[planted(path, text)]);
+    let suite = "mod a;\n#[test]\nfn x() {}\n#[tokio::test(start_paused = true)]\nstore_suite!(all, new());";
+    assert_eq!(violations("tests/stdio/new.rs", suite).len(), 3);
+    assert_eq!(violations("tests/wire/new.rs", "#[support::test]\nfn x() {}").len(), 1);
+    assert_eq!(harness::violations(&sources::tests()), Vec::<String>::new());
 }

@@ -193,14 +193,18 @@ fn clients_share_one_server() {
     let server = Server::over_http("everything");
     let (first, second) = (&server, &server);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let legacy = scope.spawn(|| {
             check(everything(), "2025-11-25", |steps| {
                 typescript::drive(first, "sdk", "auto", steps)
             })
         });
-        scope.spawn(|| {
+        let modern = scope.spawn(|| {
             check(everything(), "2026-07-28", |steps| python::drive(second, "auto", steps))
         });
+        // The payload says whether a client is missing.
+        for client in [legacy, modern] {
+            client.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload));
+        }
     });
 }
 

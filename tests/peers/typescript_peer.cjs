@@ -83,7 +83,9 @@ class Peer {
         this.heard = [];
         this.asked = [];
         this.complaints = [];
-        this.client.onerror = (error) => this.complaints.push(String(error));
+        this.client.onerror = (error) => {
+            if (!this.isLate(String(error))) this.complaints.push(String(error));
+        };
         this.client.fallbackNotificationHandler = async (notification) => {
             this.heard.push(notification);
         };
@@ -209,11 +211,20 @@ class Peer {
         return (await this.client.complete({ ref, argument })).completion;
     }
 
+    // Whether an error is about a report of the cancelled call, which may have been on its way when the client cancelled the call.
+    isLate(error) {
+        const token = error.match(/unknown token: .*"progressToken":(\w+)/)?.[1];
+        if (this.cancelled === undefined || token === undefined) return false;
+        this.cancelled ||= token;
+        return this.cancelled === token;
+    }
+
     // Starts a call, and cancels the call when it reports progress.
     async cancel(step, onprogress) {
         const abort = new AbortController();
         const progress = (report) => {
             onprogress(report);
+            this.cancelled ??= '';
             abort.abort('not wanted any more');
         };
         try {

@@ -1,8 +1,7 @@
 //! The playground: its built page, the logic of its sources, and a user in front of it in a real Chromium.
 //!
 //! The tests install the packages that `mcp-runtime/playground/package-lock.json` pins into `target/playground`, and run a copy of the sources
-//! there. Chromium is a program of the system. If something is missing, the tests print the reason. They then pass on a developer's machine,
-//! and fail in CI.
+//! there. Chromium is a program of the system. If something is missing, the tests are ignored, and fail in CI.
 
 #![forbid(unsafe_code)]
 

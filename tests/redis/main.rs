@@ -179,9 +179,7 @@ async fn a_redis_that_restarts_is_connected_to_again_by_store_and_follower() {
 
 #[support::test]
 async fn a_store_that_cannot_connect_says_so_and_keeps_the_password_to_itself() {
-    let Ok(server) = RedisServer::start(&["--requirepass", "secret"]) else {
-        return drop(redis_server());
-    };
+    let server = needs(RedisServer::start(&["--requirepass", "secret"]));
     let (port, wrong) = (server.port(), "not-the-password");
     let store = Redis::new(format!("redis://:{wrong}@127.0.0.1:{port}"));
     let why = store.open().await.unwrap_err();

@@ -1,7 +1,8 @@
 //! Runs the tests of a suite, and lets a test become ignored while it runs.
 //!
 //! A suite has `harness = false` in its manifest, `#[support::test]` on its tests, and [`run`] in its `main`. The command line and the output
-//! are those of rustc's own test runner, with two differences: only one filter is possible, and the slowest tests are named at the end.
+//! are those of rustc's own test runner, with these differences: there is at most one filter, a test writes with [`note!`](crate::note), and the
+//! slowest tests are named at the end. Under `CI`, a filter that selects no test is an error.
 //!
 //! A test that needs a program calls [`needs`](crate::requirement::needs). If the program is missing, the test is ignored, with the reason in
 //! its line. If `CI` is set, the test fails instead.
@@ -16,6 +17,7 @@ use std::{
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
+        mpsc::{RecvTimeoutError, channel},
     },
     thread,
     time::Duration,
@@ -40,8 +42,14 @@ pub struct Test {
 
 inventory::collect!(Test);
 
-/// Number of tests that are named as the slowest, and the shortest time of such a test.
-const SLOW: (usize, Duration) = (10, Duration::from_secs(1));
+/// Maximum number of tests that are named as the slowest.
+const SLOWEST: usize = 10;
+
+/// Shortest time of a test that is named as slow.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// Time after which a test is named that still runs.
+const LONG: Duration = Duration::from_secs(60);
 
 /// Runs the tests that the command line selects, as many at once as the machine has processors.
 pub fn run() -> ExitCode {
@@ -71,14 +79,23 @@ fn start(threads: Option<usize>) -> ExitCode {
         .map(|test| trial(test, runs_ignored, times.clone()))
         .collect();
     trials.sort_by(|one, other| one.name().cmp(other.name()));
+    let selects_none = trials.iter().all(|trial| arguments.is_filtered_out(trial));
+    if selects_none && arguments.filter.is_some() && !arguments.list && is_ci() {
+        eprintln!("the filter selects no test");
+        return ExitCode::FAILURE;
+    }
     let conclusion = libtest_mimic::run(&arguments, trials);
     let mut times = times.lock().unwrap_or_else(PoisonError::into_inner);
-    times.retain(|(time, _)| *time >= SLOW.1);
+    times.retain(|(time, _)| *time >= SLOW);
     times.sort_by(|one, other| other.cmp(one));
-    for (time, name) in times.iter().take(SLOW.0) {
+    for (time, name) in times.iter().take(SLOWEST) {
         eprintln!("slow: {:6.1} s  {name}", time.as_secs_f64());
     }
     conclusion.exit_code()
+}
+
+fn is_ci() -> bool {
+    env::var_os("CI").is_some()
 }
 
 fn trial(
@@ -106,14 +123,19 @@ fn trial(
 
 /// Runs a test on a thread with its name.
 fn complete(run: fn(), name: String) -> Result<Completion, Failed> {
-    let output = Output::default();
+    let output = Output(Some(Arc::default()));
     let own = output.clone();
-    let test = thread::Builder::new().name(name).spawn(move || {
-        OUTPUT.set(Some(own));
+    let (running, ended) = channel::<()>();
+    let test = thread::Builder::new().name(name.clone()).spawn(move || {
+        let _running = running;
+        OUTPUT.set(own);
         run();
     });
+    if ended.recv_timeout(LONG) == Err(RecvTimeoutError::Timeout) {
+        eprintln!("test {name} has been running for over 60 seconds");
+    }
     let Err(payload) = test.expect("a thread").join() else { return Ok(Completion::Completed) };
-    judge(payload, env::var_os("CI").is_some(), &output)
+    judge(payload, is_ci(), &output)
 }
 
 /// Returns the result of a test that ended with a panic.
@@ -137,6 +159,8 @@ pub fn block_on(threads: usize, test: impl Future<Output = ()>) {
     if threads > 0 {
         runtime.worker_threads(threads);
     }
+    let output = Output::of_this_thread();
+    runtime.on_thread_start(move || OUTPUT.set(output.clone()));
     runtime.enable_all().build().expect("a runtime").block_on(test);
 }
 
@@ -144,47 +168,50 @@ pub fn block_on(threads: usize, test: impl Future<Output = ()>) {
 static IS_SHOWN: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    static OUTPUT: RefCell<Option<Output>> = const { RefCell::new(None) };
+    static OUTPUT: RefCell<Output> = const { RefCell::new(Output(None)) };
 }
 
-/// What a test and its threads have written. It is shown if the test fails.
-#[derive(Clone, Debug, Default)]
-pub struct Output(Arc<Mutex<String>>);
+/// Output of a test and its threads, which is shown if the test fails. Without a test, it is stderr.
+#[derive(Clone, Debug)]
+pub struct Output(Option<Arc<Mutex<String>>>);
 
 impl Output {
     /// Returns the output of the test that runs on this thread. For a thread of a test's own, take the value before the thread starts.
-    pub fn of_this_thread() -> Option<Self> {
+    pub fn of_this_thread() -> Self {
         OUTPUT.with_borrow(Clone::clone)
     }
 
     /// Adds a line.
     pub fn line(&self, line: fmt::Arguments<'_>) {
-        if IS_SHOWN.load(Ordering::Relaxed) {
-            eprintln!("{line}");
+        let line = format!("{line}\n");
+        if self.0.is_none() || IS_SHOWN.load(Ordering::Relaxed) {
+            eprint!("{line}");
         }
-        let mut text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        text.push_str(&format!("{line}\n"));
+        if let Some(text) = &self.0 {
+            text.lock().unwrap_or_else(PoisonError::into_inner).push_str(&line);
+        }
     }
 
     fn text(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let text = self.0.as_ref().map(|text| text.lock().unwrap_or_else(PoisonError::into_inner));
+        text.map_or(String::new(), |text| text.clone())
     }
 }
 
-/// Writes a line to the output of a test, or to stderr on a thread without a test. The form is that of [`format!`].
+/// Writes a line to the output of the test on this thread, or to stderr on a thread without a test. The form is that of [`format!`].
 #[macro_export]
 macro_rules! note {
     ($($text:tt)*) => {
-        match $crate::harness::Output::of_this_thread() {
-            Some(output) => output.line(format_args!($($text)*)),
-            None => eprintln!($($text)*),
-        }
+        $crate::harness::Output::of_this_thread().line(format_args!($($text)*))
     };
 }
 
 /// Notes a panic in the output of its test. Returns `false` on a thread without a test.
 fn note_panic(panic: &PanicHookInfo<'_>) -> bool {
-    let Some(output) = Output::of_this_thread() else { return false };
+    let output = Output::of_this_thread();
+    if output.0.is_none() {
+        return false;
+    }
     output.line(format_args!("{panic}"));
     let trace = Backtrace::capture();
     if trace.status() == BacktraceStatus::Captured {
@@ -200,7 +227,7 @@ mod tests {
     #[test]
     fn a_test_without_its_program_is_ignored_and_fails_under_ci() {
         let missing = || Box::new(Missing::new("nginx: not found\nin PATH")) as Box<dyn Any>;
-        let output = Output::default();
+        let output = Output(Some(Arc::default()));
         let Ok(Completion::Ignored { reason }) = judge(missing(), false, &output) else {
             panic!("the test is not ignored");
         };
@@ -211,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_failed_test_shows_its_output() {
-        let output = Output::default();
+        let output = Output(Some(Arc::default()));
         output.line(format_args!("the server says {}", 1));
         let failed = judge(Box::new("the answer is wrong"), false, &output).err();
         assert_eq!(failed.expect("the test fails").message(), Some("the server says 1\n"));

@@ -14,7 +14,8 @@
 //! - [`proxy`]: passes requests to several servers in turn.
 //! - [`python`]: programs from PyPI.
 //! - [`redis`]: a Redis server of a test.
-//! - [`harness`], [`requirement`]: runs the tests of a suite. A test that needs something that is missing is ignored, and fails under CI.
+//! - [`harness`]: runs the tests of a suite.
+//! - [`requirement`]: programs and packages that a test needs. Without them it is ignored, and fails under CI.
 
 #![forbid(unsafe_code)]
 

@@ -113,7 +113,7 @@ impl HttpServer {
         );
         let stderr = BufReader::new(process.stderr().expect("stderr is piped"));
         let (found, urls) = mpsc::channel();
-        let output = Output::of_this_thread().unwrap_or_default();
+        let output = Output::of_this_thread();
         // This thread reads to the end, because the server must never block on a full pipe of its stderr.
         let reader = thread::spawn(move || {
             let mut said = String::new();

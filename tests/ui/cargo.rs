@@ -20,21 +20,20 @@ pub(crate) fn name(program: &Path) -> String {
 /// Packages with the same dependencies share their builds.
 pub(crate) fn all_dependencies() -> String {
     let features = "auth axum contract playground sqlite state-key store-suite workbench";
-    let features: Vec<&str> = features.split(' ').collect();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcp-runtime");
-    let server = folder.join("crates/authorization-server");
+    let runtime = runtime(&features.split(' ').collect::<Vec<_>>());
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let server = tests.join("../mcp-runtime/crates/authorization-server");
     format!(
-        "mcp-runtime = {{ path = {folder:?}, features = {features:?} }}\n\
-         mcp-runtime-authorization-server = {{ path = {server:?} }}\n\
+        "{runtime}mcp-runtime-authorization-server = {{ path = {server:?} }}\n\
          schemars = \"1\"\nserde = \"1\"\nserde_json = \"1\"\n\
          tracing = {{ version = \"0.1\", default-features = false }}\n"
     )
 }
 
-/// Returns the dependencies of a first server: the runtime with its default features.
-pub(crate) fn first_dependencies() -> String {
+/// Returns the dependency on the runtime with these features and the default ones.
+pub(crate) fn runtime(features: &[&str]) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../mcp-runtime");
-    format!("mcp-runtime = {{ path = {folder:?} }}\n")
+    format!("mcp-runtime = {{ path = {folder:?}, features = {features:?} }}\n")
 }
 
 /// Names each program as a binary of its own.
@@ -72,9 +71,16 @@ pub(crate) fn built(
     fs::copy(tests.join("../Cargo.lock"), folder.join("Cargo.lock"))
         .expect("the workspace is locked");
     let output = check(&folder).args(["--keep-going", "--message-format=json"]).output();
-    let messages = String::from_utf8(output.expect("cargo starts").stdout);
-    let messages = messages.expect("cargo prints UTF-8");
-    messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    let output = output.expect("cargo starts");
+    let messages = String::from_utf8(output.stdout).expect("cargo prints UTF-8");
+    let messages: Vec<Value> =
+        messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    // Otherwise a dependency does not compile.
+    let is_own = |message: &Value| {
+        message["manifest_path"].as_str().is_some_and(|path| Path::new(path).starts_with(&folder))
+    };
+    assert!(messages.iter().any(is_own), "{}", String::from_utf8_lossy(&output.stderr));
+    messages
 }
 
 /// Returns the command that checks the package in this folder.
@@ -118,15 +124,18 @@ pub(crate) fn is_error(message: &Value) -> bool {
         && message["spans"].as_array().is_some_and(|spans| !spans.is_empty())
 }
 
-/// Returns the messages of the compiler about one program, which may be a module of a binary. A message belongs to the file of its first
-/// primary place.
+/// Returns the messages of the compiler about one program. If the program is a module of a binary, these are the messages whose first primary
+/// place is in its file, and otherwise all messages with a place.
 pub(crate) fn messages_of<'a>(messages: &'a [Value], program: &Path) -> Vec<&'a Value> {
+    let name = name(program);
     let is_own = |message: &&Value| {
-        let spans = message["spans"].as_array();
-        let primary = spans.and_then(|spans| spans.iter().find(|span| span["is_primary"] == true));
-        primary.is_some_and(|span| {
-            span["file_name"].as_str().is_some_and(|file| Path::new(file).ends_with(program))
-        })
+        let spans = message["message"]["spans"].as_array().map_or(&[][..], Vec::as_slice);
+        if message["target"]["name"] == *name {
+            return !spans.is_empty();
+        }
+        let primary = spans.iter().find(|span| span["is_primary"] == true);
+        let file = primary.and_then(|span| span["file_name"].as_str());
+        file.is_some_and(|file| Path::new(file).ends_with(program))
     };
-    messages.iter().map(|message| &message["message"]).filter(is_own).collect()
+    messages.iter().filter(is_own).map(|message| &message["message"]).collect()
 }

@@ -59,7 +59,7 @@ fn derives_of_the_prelude_name_data_where_serde_is_no_dependency() {
     let program = Path::new("ui/data/derives_of_the_prelude.rs");
     let messages = cargo::built(
         "alone",
-        &cargo::first_dependencies(),
+        &cargo::runtime(&[]),
         cargo::alone(std::iter::once(program.to_owned())),
     );
     let errors = cargo::errors(&messages, program);

@@ -1,4 +1,4 @@
-//! What the compiler says about each mistake, compared with the text beside the program.
+//! Messages of the compiler about each mistake, compared with the text beside the program.
 //!
 //! Programs whose errors come from the macros are modules of one crate for each area, because the compiler then reports all of them. It reports
 //! errors about types only if there are no others, so the other programs are crates of their own, and so is each program whose text differs.
@@ -137,6 +137,7 @@ fn mistakes_are_explained() {
             continue;
         }
         if is_overwriting() {
+            assert!(!text.is_empty(), "{} has no mistake", program.display());
             fs::write(program.with_extension("stderr"), text).expect("the text can be written");
         } else {
             wrong.push(format!("{}\n\nexpected:\n{expected}\nfound:\n{text}", program.display()));
