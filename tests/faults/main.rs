@@ -71,5 +71,5 @@ mod working;
 mod wrapped;
 
 fn main() -> std::process::ExitCode {
-    support::harness::run_at_once(4)
+    support::harness::run()
 }

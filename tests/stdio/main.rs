@@ -27,5 +27,5 @@ mod styled;
 mod terminal;
 
 fn main() -> std::process::ExitCode {
-    support::harness::run_at_once(4)
+    support::harness::run()
 }
