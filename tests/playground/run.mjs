@@ -28,6 +28,8 @@ const profile = mkdtempSync(join(tmpdir(), 'playground-'));
 const browser = await chromium.launchPersistentContext(profile, {
     executablePath: program,
     args: ARGUMENTS,
+    // Chromium writes into the home of the user. It puts a socket into the temporary folder, and the path of a socket has at most 107 bytes.
+    env: { ...process.env, HOME: profile, XDG_CONFIG_HOME: profile, XDG_CACHE_HOME: profile, TMPDIR: '/tmp' },
     headless: true,
     viewport: { width: 1280, height: 860 },
     permissions: ['clipboard-read', 'clipboard-write'],

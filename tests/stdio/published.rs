@@ -197,7 +197,9 @@ fn validated(author: &str) -> Result<(bool, String), Missing> {
     let mut command = published();
     command.args(["bundle", "--validate", "--author", author, "--out"]).arg(home.path("a.mcpb"));
     command.current_dir(&node.folder).env("PATH", path.expect("a path"));
-    let output = command.env("npm_config_offline", "true").output().expect("the fixture starts");
+    // npm keeps its logs in the user's home otherwise.
+    command.env("npm_config_offline", "true").env("npm_config_cache", programs().join("npm-cache"));
+    let output = command.output().expect("the fixture starts");
     let stderr = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.success(), home.path("a.mcpb").exists(), "{stderr}");
     Ok((output.status.success(), stderr))

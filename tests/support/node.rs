@@ -66,6 +66,8 @@ impl Node {
                 None => npm.args(["install", "--no-package-lock"]),
             };
             npm.args(["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]);
+            // npm keeps its cache and its logs in the user's home otherwise.
+            npm.env("npm_config_cache", parent.join("npm-cache"));
             output_of(npm.current_dir(folder))?;
             Ok(())
         })?;
@@ -83,6 +85,8 @@ impl Node {
     pub fn run(&self, script: impl AsRef<Path>) -> Command {
         let mut command = Command::new(&self.binary);
         command.arg(self.folder.join(script));
+        // Otherwise each process compiles the modules again.
+        command.env("NODE_COMPILE_CACHE", self.folder.join("cache"));
         command
     }
 }

@@ -30,7 +30,8 @@ impl Python {
             output_of(
                 Command::new(folder.join("bin/python"))
                     .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-                    .args(["--no-compile", "-r"])
+                    // pip keeps its cache in the user's home.
+                    .args(["--no-cache-dir", "-r"])
                     .arg(file),
             )?;
             Ok(())
