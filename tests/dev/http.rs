@@ -11,6 +11,7 @@ use support::{
         events::Item,
         head::Head,
     },
+    server::target,
 };
 use tokio::time::timeout;
 
@@ -18,8 +19,7 @@ use crate::{
     client::{Client, PATIENCE, call, modern, text},
     stdio::names,
     workshop::{
-        BROKEN, DOUBLE, EXACT, EXACT_MEMBERS, FOLDERS, GREET, Workshop, main_with_port, target,
-        versioned,
+        BROKEN, DOUBLE, EXACT, EXACT_MEMBERS, FOLDERS, GREET, Workshop, main_with_port, versioned,
     },
 };
 
@@ -41,7 +41,9 @@ fn hearing_hangups(command: Command) -> Command {
     }
     let mut hearing = Command::new("env");
     hearing.arg("--default-signal=HUP").arg(command.get_program()).args(command.get_args());
-    hearing.current_dir(command.get_current_dir().expect("the folder of the crate"));
+    if let Some(folder) = command.get_current_dir() {
+        hearing.current_dir(folder);
+    }
     for (name, value) in command.get_envs() {
         match value {
             Some(value) => hearing.env(name, value),

@@ -157,8 +157,7 @@ impl Watched {
         let (port, file) = (free_port(), folder.join("sentinel.conf"));
         // The sentinel writes what it knows into its file.
         let settings = format!(
-            "port {port}\nbind 127.0.0.1\ndir {}\nsentinel monitor mine {of} 1\nsentinel down-after-milliseconds mine 500\nsentinel failover-timeout mine 5000\n",
-            folder.display()
+            "port {port}\nbind 127.0.0.1\ndir {folder:?}\nsentinel monitor mine {of} 1\nsentinel down-after-milliseconds mine 500\nsentinel failover-timeout mine 5000\n"
         );
         fs::write(&file, settings).expect("the folder is writable");
         let mut command = Command::new("redis-server");
