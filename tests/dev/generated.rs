@@ -9,17 +9,12 @@ use std::{
 
 use serde_json::Value;
 use support::{
-    process::cargo,
+    process::{SHARED_BUILD, cargo, remove_builds},
     requirement::{Missing, output_of},
+    server::target,
 };
 
-use crate::{
-    programs::cargo_generate,
-    workshop::{remove_builds, target},
-};
-
-/// Settings of cargo below the new folder. They equal the settings for the other crates of this suite, so that cargo builds the runtime once.
-const SETTINGS: &str = "[net]\noffline = true\n\n[profile.dev]\ndebug = \"line-tables-only\"\n\n[profile.dev.package.\"*\"]\nincremental = false\n";
+use crate::programs::cargo_generate;
 
 /// Crate of an author, in a folder that contains nothing else at first.
 pub(crate) struct Generated {
@@ -51,7 +46,12 @@ impl Generated {
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let home = env::temp_dir().join(format!("mcp-template-{}-{number}", process::id()));
         fs::create_dir_all(home.join(".cargo")).expect("a folder for the test");
-        let settings = format!("[build]\ntarget-dir = {:?}\n\n{SETTINGS}", target());
+        // The settings equal those of the other crates of this suite, so that cargo builds the runtime once.
+        let [(_, debug), (_, of_macros)] = SHARED_BUILD;
+        let settings = format!(
+            "[build]\ntarget-dir = {:?}\n\n[net]\noffline = true\n\n[profile.dev]\ndebug = {debug:?}\n\n[profile.dev.build-override]\ndebug = {of_macros}\n\n[profile.dev.package.\"*\"]\nincremental = false\n",
+            target()
+        );
         fs::write(home.join(".cargo/config.toml"), settings).expect("the folder is ours");
         let home = home.canonicalize().expect("the folder");
         let generated = Self { name, folder: home.join(name), home };
@@ -136,7 +136,7 @@ fn repository() -> PathBuf {
 
 impl Drop for Generated {
     fn drop(&mut self) {
-        remove_builds(&[self.name.to_owned()]);
+        remove_builds(&target(), &[self.name.to_owned()]);
         let _ = fs::remove_dir_all(&self.home);
     }
 }

@@ -36,7 +36,9 @@ pub(crate) fn python(
     let requirements = include_str!("../peers/requirements.txt");
     let python = Python::installed(&folder("peers"), "python-2.3.0", requirements)?;
     let mut command = python.run(suite("peers/python_peer.py"));
-    command.args(["--era", era, "--"]).args(server).current_dir(folder_of_client);
+    // A step may wait for a build, and the build may wait for builds of other tests in this target folder.
+    command.args(["--era", era, "--timeout", "600", "--"]).args(server);
+    command.current_dir(folder_of_client);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut client = command.spawn().expect("an installed interpreter starts");
     let mut stdin = client.stdin.take().expect("stdin is piped");

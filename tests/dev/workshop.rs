@@ -8,7 +8,11 @@ use std::{
     time::Duration,
 };
 
-use support::{clock::Stopwatch, process::cargo};
+use support::{
+    clock::Stopwatch,
+    process::{SHARED_BUILD, cargo, remove_builds},
+    server::target,
+};
 
 /// Features of each build. `dev` passes them on to its builds.
 pub(crate) const FEATURES: &str = "mcp-runtime/workbench,mcp-runtime/playground";
@@ -206,10 +210,11 @@ impl Workshop {
         cargo
     }
 
-    /// Variables of the builds.
-    pub(crate) fn environment() -> [(&'static str, String); 2] {
-        let target = target().to_str().expect("a path that cargo has made").to_owned();
-        [("CARGO_TARGET_DIR", target), ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only".to_owned())]
+    /// Variables of the builds. All tests build in the target folder of the workspace, where most dependencies are built already.
+    pub(crate) fn environment() -> Vec<(&'static str, String)> {
+        let target = target().into_os_string().into_string().expect("a path that cargo has made");
+        let profile = SHARED_BUILD.map(|(name, value)| (name, value.to_owned()));
+        profile.into_iter().chain([("CARGO_TARGET_DIR", target)]).collect()
     }
 
     /// Returns the command that starts the program of the last build, as `cargo run` does after its build.
@@ -228,35 +233,8 @@ impl Workshop {
     }
 }
 
-/// Folder in which all tests build, so that the runtime is built once.
-pub(crate) fn target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("dev")
-}
-
 impl Drop for Workshop {
     fn drop(&mut self) {
-        remove_builds(&[self.name.clone(), format!("{}-words", self.name)]);
-    }
-}
-
-/// Removes the files that builds of these packages have left. The crates of all tests together would take gigabytes.
-pub(crate) fn remove_builds(packages: &[String]) {
-    let names: Vec<_> =
-        packages.iter().flat_map(|name| [name.replace('-', "_"), name.clone()]).collect();
-    let is_own = |file: &str| {
-        let file = file.strip_prefix("lib").unwrap_or(file);
-        let name = names.iter().find_map(|name| file.strip_prefix(&**name));
-        name.is_some_and(|rest| {
-            let hash = rest.trim_start_matches('-').split('.').next().unwrap_or_default();
-            hash.chars().all(|char| char.is_ascii_alphanumeric()) && !rest.starts_with('_')
-        })
-    };
-    for folder in ["", "deps", "incremental", ".fingerprint"] {
-        let folder = target().join("debug").join(folder);
-        for file in fs::read_dir(folder).into_iter().flatten().flatten() {
-            if file.file_name().to_str().is_some_and(is_own) {
-                let _ = fs::remove_dir_all(file.path()).or_else(|_| fs::remove_file(file.path()));
-            }
-        }
+        remove_builds(&target(), &[self.name.clone(), format!("{}-words", self.name)]);
     }
 }

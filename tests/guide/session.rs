@@ -10,6 +10,11 @@ use std::{
     time::Duration,
 };
 
+use support::{
+    process::{SHARED_BUILD, remove_builds},
+    server::target,
+};
+
 use crate::page::{Block, Page, Step, is_program};
 
 /// Maximum time that a server in the background takes until it listens. `cargo run` waits while another test builds in the same target
@@ -48,6 +53,9 @@ impl Session {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guide").join(page).join(name);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(folder.join("src")).expect("the folder for tests can be written");
+        // cargo would take the build of a crate with the same name for the build of this crate: it looks for the changes of a crate below its
+        // target folder in the folder where that crate was built.
+        remove_builds(&target(), &[name.to_owned()]);
         let session = Self { folder, judges_output, servers: Vec::new() };
         // Not written by `cargo new`, which would make the crate a member of the workspace that it is in.
         session.write(
@@ -217,8 +225,8 @@ impl Session {
             }
         }
         shell.env("CARGO_TARGET_DIR", target()).env("CARGO_TERM_QUIET", "true");
-        // The programs of all pages together would take several gigabytes with the usual debug information and incremental state.
-        shell.env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only").env("CARGO_INCREMENTAL", "0");
+        // The programs of all pages together would take several gigabytes with incremental state.
+        shell.envs(SHARED_BUILD).env("CARGO_INCREMENTAL", "0");
         shell
     }
 }
@@ -244,11 +252,6 @@ fn remove_call(code: &str, call: &str) -> Option<String> {
         open == 0
     })?;
     Some(format!("{before}{}", &rest[end + 1..]))
-}
-
-/// Returns the folder in which all sessions build their crates. It is that of the workspace, which has built most dependencies already.
-fn target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("..")
 }
 
 /// Returns the path in the first line of Rust code, and the code below it.

@@ -1,7 +1,7 @@
 //! Processes that end with the test, even if the test fails.
 
 use std::{
-    env,
+    env, fs,
     io::{BufRead, BufReader},
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -175,6 +175,38 @@ pub fn send_signal(process: u32, signal: rustix::process::Signal) {
 fn url_in(line: &str) -> Option<&str> {
     let from = line.find("http://127.0.0.1:")?;
     line[from..].split(|c: char| c.is_whitespace() || "`'\",;)".contains(c)).next()
+}
+
+/// Variables that give the build of another package the debug settings of the workspace, so that both share the builds of most crates from the
+/// registry in one target folder.
+pub const SHARED_BUILD: [(&str, &str); 2] = [
+    ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only"),
+    ("CARGO_PROFILE_DEV_BUILD_OVERRIDE_DEBUG", "false"),
+];
+
+/// Removes the files that builds of these packages have left in a target folder. The crates of all tests together would take gigabytes.
+pub fn remove_builds(target: &Path, packages: &[String]) {
+    let names: Vec<_> =
+        packages.iter().flat_map(|name| [name.replace('-', "_"), name.clone()]).collect();
+    // The file of a program has the name of its package. Other files have a hash behind the name, and perhaps an extension.
+    let is_own = |file: &str| {
+        let file = file.strip_prefix("lib").unwrap_or(file);
+        let (stem, _) = file.split_once('.').unwrap_or((file, ""));
+        names.iter().any(|name| {
+            let rest = stem.strip_prefix(&**name);
+            let hash = rest.and_then(|rest| rest.strip_prefix('-')).unwrap_or_default();
+            let is_hash = hash.len() >= 12 && hash.chars().all(|char| char.is_ascii_alphanumeric());
+            rest == Some("") || is_hash
+        })
+    };
+    for folder in ["", "deps", "incremental", ".fingerprint"] {
+        let folder = target.join("debug").join(folder);
+        for file in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if file.file_name().to_str().is_some_and(is_own) {
+                let _ = fs::remove_dir_all(file.path()).or_else(|_| fs::remove_file(file.path()));
+            }
+        }
+    }
 }
 
 /// Returns the command `cargo`, for another package than that of the test.

@@ -7,6 +7,10 @@ use std::{
 };
 
 use serde_json::Value;
+use support::{
+    process::{SHARED_BUILD, cargo},
+    server::target,
+};
 
 /// Returns the name of the binary of a program: `data_key` for `ui/data/key.rs`.
 pub(crate) fn name(program: &Path) -> String {
@@ -85,14 +89,15 @@ pub(crate) fn built(
 
 /// Returns the command that checks the package in this folder.
 pub(crate) fn check(folder: &Path) -> Command {
-    let mut cargo = Command::new(env!("CARGO"));
+    let mut cargo = cargo();
     cargo
         .args(["check", "--offline", "--target-dir"])
         // Uses the target folder of the workspace, where the macros and their dependencies are built already.
-        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."))
+        .arg(target())
         // Authors build incrementally. Then rustc does not merge errors with the same text from different bodies, so authors see each of
         // them.
         .env("CARGO_INCREMENTAL", "1")
+        .envs(SHARED_BUILD)
         .current_dir(folder);
     cargo
 }
