@@ -1,6 +1,7 @@
 //! The commands of `.ci/run` and `.ci/full`. The scripts only list their commands here, so that no test installs a program.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -76,7 +77,7 @@ pub(crate) fn deploy_suite() -> String {
     sources.map(|path| fs::read_to_string(path).expect("a source")).collect()
 }
 
-/// Returns the targets with tests that the commands do not test as a whole, each after its package.
+/// Returns the targets with tests, and the documentation of published crates, that the commands do not test as a whole, each after its package.
 pub(crate) fn untested_targets(commands: &str) -> Vec<String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--no-deps", "--format-version=1", "--offline"]).current_dir(root());
@@ -85,29 +86,44 @@ pub(crate) fn untested_targets(commands: &str) -> Vec<String> {
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
     let alias = fs::read_to_string(root().join(".cargo/config.toml")).expect("the alias");
     let mut found = Vec::new();
+    // Sources of the libraries whose documentation is tested. Two packages may share a source.
+    let mut documented = BTreeSet::new();
+    let mut published = Vec::new();
     for package in metadata["packages"].as_array().expect("packages") {
         let name = package["name"].as_str().expect("a name");
         let is_of_engine = alias.contains(&format!("\"{name}\""));
+        let is_run = |words: &[&str]| has_words(commands, words, name);
         for target in package["targets"].as_array().expect("targets") {
             let (kind, test) = (target["kind"][0].as_str(), target["name"].as_str());
             let (kind, test) = (kind.expect("a kind"), test.expect("a name"));
             let is_tested = match kind {
                 _ if target["test"] != true => true,
                 "lib" | "proc-macro" | "test" if is_of_engine => true,
-                "lib" | "proc-macro" => has_words(commands, &["--workspace", "--lib"]),
-                "bin" => has_words(commands, &["--bins"]),
-                _ => has_words(commands, &[&format!("--test {test}")]),
+                "lib" | "proc-macro" => is_run(&["--workspace", "--lib"]),
+                "bin" => is_run(&["--bins"]),
+                _ => is_run(&[&format!("--test {test}")]),
             };
             if !is_tested {
                 found.push(format!("{name}: {test}"));
             }
+            let source = target["src_path"].as_str().expect("a path");
+            let source = fs::canonicalize(source).expect("the target has a source");
+            if target["doctest"] == true && is_run(&["--workspace", "--doc"]) {
+                documented.insert(source.clone());
+            }
+            // `publish` is an empty list for a crate that is never published.
+            if ["lib", "proc-macro"].contains(&kind) && package["publish"].is_null() {
+                published.push((name, source));
+            }
         }
     }
+    let undocumented = published.iter().filter(|(_, source)| !documented.contains(source));
+    found.extend(undocumented.map(|(name, _)| format!("{name}: documentation")));
     found
 }
 
-/// Whether one of the commands that test has all of these words, and no filter, which would leave tests out.
-fn has_words(commands: &str, words: &[&str]) -> bool {
+/// Whether one of the commands that test has all of these words, does not exclude the package, and has no filter, which would leave tests out.
+fn has_words(commands: &str, words: &[&str], package: &str) -> bool {
     commands.lines().filter(|command| command.starts_with("CI=1 cargo test ")).any(|command| {
         let command = command.trim_end_matches(" --");
         let (command, filter) = command.split_once(" -- ").unwrap_or((command, ""));
@@ -115,6 +131,7 @@ fn has_words(commands: &str, words: &[&str]) -> bool {
         let has = |word: &&str| command.contains(&format!(" {word} "));
         ["", "--include-ignored"].contains(&filter)
             && !command.contains(" --no-run ")
+            && !command.contains(&format!(" --exclude {package} "))
             && words.iter().all(has)
     })
 }
