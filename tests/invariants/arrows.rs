@@ -1,5 +1,5 @@
-//! The dependency graph of a crate. If a file names an item of another file, in a `use` or in a path, an arrow leads from the first file to
-//! the other.
+//! The modules of a crate, and its dependency graph. If a file names an item of another file, in a `use` or in a path, an arrow leads from the
+//! first file to the other.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -10,6 +10,18 @@ use syn::{Attribute, Item, UseTree, Visibility, spanned::Spanned as _};
 use crate::sources::Text;
 
 type Path = Vec<String>;
+
+/// The parsed files of a crate, without its tests.
+#[derive(Default)]
+pub(crate) struct Crate {
+    /// The folder with the root of the crate.
+    pub(crate) folder: String,
+    /// Paths relative to the workspace.
+    pub(crate) files: Vec<String>,
+    modules: BTreeMap<Path, Module>,
+    /// For each name of a type or trait, the indices of the files that define it.
+    pub(crate) types: BTreeMap<String, BTreeSet<usize>>,
+}
 
 /// The files of a crate and the arrows between them.
 pub(crate) struct Graph {
@@ -44,34 +56,98 @@ struct Module {
     used: Vec<(Path, usize)>,
 }
 
-impl Graph {
-    /// Reads the sources below `folder`, the folder with the root of a crate.
-    pub(crate) fn of(texts: &[Text], folder: &str) -> Self {
+impl Crate {
+    /// Reads the sources below `folder`.
+    pub(crate) fn read(texts: &[Text], folder: &str) -> Self {
         let is_source = |text: &&Text| {
             let is_test = text.path.contains("/tests/");
             text.path.starts_with(folder) && text.path.ends_with(".rs") && !is_test
         };
-        let sources: Vec<&Text> = texts.iter().filter(is_source).collect();
-        let mut modules = BTreeMap::new();
-        for (file, source) in sources.iter().enumerate() {
-            let parsed = syn::parse_file(&source.text);
-            let parsed = parsed.unwrap_or_else(|error| panic!("{}: {error}", source.path));
-            read(file, module_of(&source.path, folder), parsed.items, &mut modules);
+        let mut parsed = Self { folder: folder.to_owned(), ..Self::default() };
+        for (file, source) in texts.iter().filter(is_source).enumerate() {
+            let parsed_file = syn::parse_file(&source.text)
+                .unwrap_or_else(|error| panic!("{}: {error}", source.path));
+            parsed.files.push(source.path.clone());
+            parsed.add_module(file, module_of(&source.path, folder), &parsed_file.items);
         }
+        parsed
+    }
+
+    /// Returns the dependency graph of the files.
+    pub(crate) fn graph(&self) -> Graph {
         let mut arrows = BTreeMap::new();
-        for (own, module) in &modules {
+        for (own, module) in &self.modules {
             for (path, line) in &module.used {
-                let Some(to) = Names(&modules).file(own, path) else { continue };
+                let Some(to) = Names(&self.modules).file(own, path) else { continue };
                 if to != module.file {
                     let name = path.last().cloned().unwrap_or_default();
-                    let file = sources[module.file].path.clone();
+                    let file = self.files[module.file].clone();
                     arrows.entry((module.file, to)).or_insert(Arrow { file, line: *line, name });
                 }
             }
         }
-        Self { files: sources.iter().map(|source| source.path.clone()).collect(), arrows }
+        Graph { files: self.files.clone(), arrows }
     }
 
+    /// Adds a module of a file, and the modules inside it.
+    fn add_module(&mut self, file: usize, path: Path, items: &[Item]) {
+        let items: Vec<&Item> = items.iter().filter(|item| !is_test(item)).collect();
+        let mut module = Module { file, ..Module::default() };
+        let mut reexported = Vec::new();
+        for item in &items {
+            match item {
+                Item::Use(item) => {
+                    let line = item.span().start().line;
+                    let is_private = matches!(item.vis, Visibility::Inherited);
+                    let mut imports = Vec::new();
+                    flatten(&item.tree, &mut Vec::new(), &mut imports);
+                    for (name, path) in imports {
+                        let is_used = is_private || name.is_empty();
+                        if is_used {
+                            module.used.push((path.clone(), line));
+                        } else {
+                            reexported.push((name.clone(), path.clone(), line));
+                        }
+                        if name.is_empty() {
+                            module.globs.push(path);
+                        } else {
+                            if !is_private {
+                                module.reexported.insert(name.clone());
+                            }
+                            module.imported.insert(name, path);
+                        }
+                    }
+                }
+                Item::Mod(item) => {
+                    if let Some((_, items)) = &item.content {
+                        let inner = [&path[..], &[item.ident.to_string()]].concat();
+                        self.add_module(file, inner, items);
+                    }
+                }
+                item => {
+                    let name = name_of(item);
+                    if let (Some(name), true) = (&name, is_type(item)) {
+                        self.types.entry(name.clone()).or_default().insert(file);
+                    }
+                    module.defined.extend(name);
+                    paths_in(item.to_token_stream(), &mut module.used);
+                }
+            }
+        }
+        // A re-export counts as a use only if the module's own code also uses the name.
+        let mut idents = BTreeSet::new();
+        if !reexported.is_empty() {
+            for item in items.iter().filter(|item| !matches!(item, Item::Use(_) | Item::Mod(_))) {
+                idents_in(item.to_token_stream(), &mut idents);
+            }
+        }
+        let own = reexported.into_iter().filter(|(name, ..)| idents.contains(name));
+        module.used.extend(own.map(|(_, path, line)| (path, line)));
+        self.modules.insert(path, module);
+    }
+}
+
+impl Graph {
     /// Merges the files of each group into one node, for example all files of a room.
     pub(crate) fn merged(&self, group: impl Fn(&str) -> String) -> Self {
         let of_file: Vec<String> = self.files.iter().map(|file| group(file)).collect();
@@ -159,58 +235,8 @@ fn module_of(file: &str, folder: &str) -> Path {
     path
 }
 
-fn read(file: usize, path: Path, items: Vec<Item>, modules: &mut BTreeMap<Path, Module>) {
-    let items: Vec<Item> = items.into_iter().filter(|item| !is_test(item)).collect();
-    let mut module = Module { file, ..Module::default() };
-    let mut reexported = Vec::new();
-    for item in &items {
-        match item {
-            Item::Use(item) => {
-                let line = item.span().start().line;
-                let is_private = matches!(item.vis, Visibility::Inherited);
-                let mut imports = Vec::new();
-                flatten(&item.tree, &mut Vec::new(), &mut imports);
-                for (name, path) in imports {
-                    let is_used = is_private || name.is_empty();
-                    if is_used {
-                        module.used.push((path.clone(), line));
-                    } else {
-                        reexported.push((name.clone(), path.clone(), line));
-                    }
-                    if name.is_empty() {
-                        module.globs.push(path);
-                    } else {
-                        if !is_private {
-                            module.reexported.insert(name.clone());
-                        }
-                        module.imported.insert(name, path);
-                    }
-                }
-            }
-            Item::Mod(item) => {
-                if let Some((_, items)) = &item.content {
-                    let inner = [&path[..], &[item.ident.to_string()]].concat();
-                    read(file, inner, items.clone(), modules);
-                }
-            }
-            item => {
-                module.defined.extend(name_of(item));
-                paths_in(item.to_token_stream(), &mut module.used);
-            }
-        }
-    }
-    // A re-export counts as a use only if the module's own code also uses the name.
-    let mut idents = BTreeSet::new();
-    for item in items.iter().filter(|item| !matches!(item, Item::Use(_) | Item::Mod(_))) {
-        idents_in(item.to_token_stream(), &mut idents);
-    }
-    let own = reexported.into_iter().filter(|(name, ..)| idents.contains(name));
-    module.used.extend(own.map(|(_, path, line)| (path, line)));
-    modules.insert(path, module);
-}
-
 /// Whether the item is compiled for tests only.
-pub(crate) fn is_test(item: &Item) -> bool {
+fn is_test(item: &Item) -> bool {
     let attributes: &[Attribute] = match item {
         Item::Const(item) => &item.attrs,
         Item::Fn(item) => &item.attrs,
@@ -226,6 +252,13 @@ pub(crate) fn is_test(item: &Item) -> bool {
         idents.contains("cfg") && idents.contains("test") && !idents.contains("not")
     };
     attributes.iter().any(is_test)
+}
+
+fn is_type(item: &Item) -> bool {
+    matches!(
+        item,
+        Item::Enum(_) | Item::Struct(_) | Item::Trait(_) | Item::Type(_) | Item::Union(_)
+    )
 }
 
 /// Collects the names that a `use` imports, with their paths. The name of a glob import is empty.
@@ -256,7 +289,7 @@ fn flatten(tree: &UseTree, before: &mut Path, all: &mut Vec<(String, Path)>) {
 }
 
 /// Returns the name that an item defines in its module.
-pub(crate) fn name_of(item: &Item) -> Option<String> {
+fn name_of(item: &Item) -> Option<String> {
     let ident = match item {
         Item::Const(item) => &item.ident,
         Item::Enum(item) => &item.ident,

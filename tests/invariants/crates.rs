@@ -1,4 +1,8 @@
-use std::{collections::BTreeSet, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::Command,
+    sync::{Mutex, PoisonError},
+};
 
 use crate::sources::root;
 
@@ -10,6 +14,13 @@ pub(crate) fn check(features: &str, most: usize) {
 
 /// Returns the number of crates in the dependency tree of a crate that depends only on the runtime, with these features.
 fn count(features: &str) -> usize {
+    // Two tests need the same numbers, and cargo takes a third of a second for each.
+    static COUNTS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+    let mut counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
+    *counts.entry(features.to_owned()).or_insert_with_key(|features| count_in_tree(features))
+}
+
+fn count_in_tree(features: &str) -> usize {
     let arguments = "tree -p mcp-runtime --no-default-features -e normal,build --prefix none --no-dedupe --locked";
     let output = Command::new(env!("CARGO"))
         .current_dir(root())

@@ -21,6 +21,9 @@ mod sources;
 mod threats;
 mod traits;
 
+use std::{sync::LazyLock, thread};
+
+use arrows::Crate;
 use sources::{Source, Text, planted};
 
 fn check(rule: fn(&[Source]) -> Vec<String>, sources: &[Source], planted: &[Source]) {
@@ -97,17 +100,24 @@ fn every_room_has_a_layer() {
 
 const RUNTIME: &str = "mcp-runtime/src";
 
-/// The folders of the published crates.
-const CRATES: [&str; 8] = [
-    RUNTIME,
-    "mcp-macros/src",
-    "mcp-runtime/crates/wire/src",
-    "mcp-runtime/crates/contract/src",
-    "mcp-runtime/crates/authorization-server/src",
-    "mcp-runtime/crates/redis/src",
-    "mcp-runtime/crates/workbench/src",
-    "mcp-runtime/crates/dev/src",
-];
+/// The published crates. They are parsed once for all rules, each in a thread of its own, because that takes seconds.
+static CRATES: LazyLock<Vec<Crate>> = LazyLock::new(|| {
+    let texts = sources::texts();
+    let folders = [
+        RUNTIME,
+        "mcp-macros/src",
+        "mcp-runtime/crates/wire/src",
+        "mcp-runtime/crates/contract/src",
+        "mcp-runtime/crates/authorization-server/src",
+        "mcp-runtime/crates/redis/src",
+        "mcp-runtime/crates/workbench/src",
+        "mcp-runtime/crates/dev/src",
+    ];
+    thread::scope(|scope| {
+        let threads = folders.map(|folder| scope.spawn(|| Crate::read(&texts, folder)));
+        threads.map(|thread| thread.join().expect("the sources can be parsed")).into()
+    })
+});
 
 fn sources_of(files: &[(&str, &str)]) -> Vec<Text> {
     let text = |(path, text): &(&str, &str)| Text {
@@ -126,7 +136,7 @@ fn check_circles(graph: &arrows::Graph) {
 #[test]
 fn no_file_uses_a_file_that_leads_back_to_it() {
     let files = |files: &[(&str, &str)]| {
-        circles::arrows_back(&arrows::Graph::of(&sources_of(files), RUNTIME))
+        circles::arrows_back(&Crate::read(&sources_of(files), RUNTIME).graph())
     };
     let (a, b) = ("a/first.rs", "a/second.rs");
     let root = ("lib.rs", "mod a;");
@@ -153,9 +163,8 @@ fn no_file_uses_a_file_that_leads_back_to_it() {
         ("c.rs", "pub(in crate::b) struct C(crate::a::Common, std::fmt::Error);\nuse crate::b;"),
     ];
     assert_eq!(files(&straight), Vec::<String>::new());
-    let texts = sources::texts();
-    for folder in CRATES {
-        check_circles(&arrows::Graph::of(&texts, folder));
+    for parsed in CRATES.iter() {
+        check_circles(&parsed.graph());
     }
 }
 
@@ -168,7 +177,7 @@ fn no_room_uses_a_room_that_leads_back_to_it() {
         ("a/two.rs", "pub struct Two;"),
         ("b.rs", "use crate::a::two::Two;\npub struct B;"),
     ]);
-    let between_files = arrows::Graph::of(&planted, RUNTIME);
+    let between_files = Crate::read(&planted, RUNTIME).graph();
     assert_eq!(circles::arrows_back(&between_files), Vec::<String>::new());
     let found = circles::arrows_back(&circles::rooms(&between_files, RUNTIME));
     assert_eq!(found.len(), 2, "{found:?}");
@@ -181,15 +190,14 @@ fn no_room_uses_a_room_that_leads_back_to_it() {
         ("a/b/two.rs", "pub struct Two;"),
         ("a/c.rs", "use crate::a::b::two::Two;\npub struct C;"),
     ]);
-    let between_files = arrows::Graph::of(&planted, RUNTIME);
+    let between_files = Crate::read(&planted, RUNTIME).graph();
     assert_eq!(circles::arrows_back(&between_files), Vec::<String>::new());
     let folder = format!("{RUNTIME}/a");
     assert_eq!(circles::arrows_back(&circles::rooms(&between_files, &folder)).len(), 2);
     assert!(circles::folders(&between_files, RUNTIME).contains(&folder));
-    let texts = sources::texts();
-    for root in CRATES {
-        let between_files = arrows::Graph::of(&texts, root);
-        for folder in circles::folders(&between_files, root) {
+    for parsed in CRATES.iter() {
+        let between_files = parsed.graph();
+        for folder in circles::folders(&between_files, &parsed.folder) {
             check_circles(&circles::rooms(&between_files, &folder));
         }
     }
@@ -201,18 +209,10 @@ fn no_two_types_of_a_crate_have_the_same_name() {
         ("a.rs", "struct Place;\nmod inner { enum Kind {} }\ntype Alone = u8;"),
         ("b.rs", "trait Place {}\nstruct Kind;\n#[cfg(test)]\nstruct Alone;\nfn place() {}"),
     ]);
-    assert_eq!(names::repeated(&planted, RUNTIME).len(), 2);
-    let texts = sources::texts();
-    for folder in CRATES {
-        let found = names::repeated(&texts, folder);
-        assert!(
-            found.is_empty(),
-            "{}",
-            found.join(
-                "
-"
-            )
-        );
+    assert_eq!(names::repeated(&Crate::read(&planted, RUNTIME)).len(), 2);
+    for parsed in CRATES.iter() {
+        let found = names::repeated(parsed);
+        assert!(found.is_empty(), "{}", found.join("\n"));
     }
 }
 
