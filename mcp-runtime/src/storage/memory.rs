@@ -151,7 +151,8 @@ impl MemoryFollower {
         if !is_live(log.until, Instant::now()) {
             return None;
         }
-        let event = log.events.iter().find(|event| event.id > self.after)?.clone();
+        let next = log.events.partition_point(|event| event.id <= self.after);
+        let event = log.events.get(next)?.clone();
         self.after = event.id;
         Some(event)
     }
@@ -206,6 +207,7 @@ struct Stored<T> {
 
 #[derive(Default)]
 struct Log {
+    /// Their ids are ascending.
     events: VecDeque<LogEvent>,
     /// Id of the last event that was appended.
     last: u64,
