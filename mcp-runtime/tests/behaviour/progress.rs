@@ -2,7 +2,10 @@
 
 use std::{
     pin::Pin,
-    sync::Mutex,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     task::{Context as TaskContext, Poll},
     time::Duration,
 };
@@ -90,13 +93,18 @@ async fn read(progress: Progress) -> &'static str {
     ""
 }
 
-/// Reports from a thread until its call times out, and then continues to report for a while.
+/// Number of calls of [`babbles`] whose answer the test has seen.
+#[derive(Default)]
+struct Seen(AtomicUsize);
+
+/// Reports from a thread until the test has seen the answer of the call, which times out. The number of reports is bounded, because a test
+/// that fails waits for the thread.
 #[tool(blocking, timeout = "5ms")]
-fn babbles(progress: Progress, cancel: Cancel) {
-    while !cancel.is_cancelled() {
-        progress.step();
-    }
-    for _ in 0..100_000 {
+fn babbles(progress: Progress, seen: &Arc<Seen>, call: usize) {
+    for _ in 0..1_000_000 {
+        if seen.0.load(Ordering::Relaxed) > call {
+            return;
+        }
         progress.step();
     }
 }
@@ -141,6 +149,10 @@ async fn reports_late(drawer: &Drawer) {
 }
 
 fn served() -> mcp_runtime::Builder {
+    served_with(Arc::default())
+}
+
+fn served_with(seen: Arc<Seen>) -> mcp_runtime::Builder {
     server!()
         .items(items![
             iterates,
@@ -158,6 +170,7 @@ fn served() -> mcp_runtime::Builder {
             babbles
         ])
         .state(Drawer::default())
+        .state(seen)
 }
 
 /// Sends a request and returns its progress reports, without their tokens.
@@ -246,9 +259,11 @@ both_eras_paused! {
 
 both_eras! {
     async fn nothing_overtakes_the_answer_from_another_thread(revision) {
-        let mut client = connect(served(), revision).await;
-        for _ in 0..5 {
-            client.start("tools/call", json!({ "name": "babbles", "_meta": { "progressToken": 1 } }));
+        let seen = Arc::new(Seen::default());
+        let mut client = connect(served_with(seen.clone()), revision).await;
+        for call in 0..5 {
+            let arguments = json!({ "call": call });
+            client.start("tools/call", json!({ "name": "babbles", "arguments": arguments, "_meta": { "progressToken": 1 } }));
             let mut answered = false;
             let patience = |answered| if answered { Duration::from_millis(60) } else { LIMIT };
             while let Some(line) = client.receive_raw(patience(answered)).await {
@@ -256,6 +271,7 @@ both_eras! {
                 answered = serde_json::from_slice::<Value>(&line).unwrap().get("result").is_some();
             }
             assert!(answered);
+            seen.0.store(call + 1, Ordering::Relaxed);
         }
     }
 }

@@ -116,8 +116,9 @@ fn object<'a>(line: &'a str, member: &str) -> &'a str {
 #[tokio::test]
 async fn the_binary_contains_the_schemas_as_they_are_served() {
     let program = fs::read(std::env::current_exe().unwrap()).unwrap();
-    let is_in_program =
-        |text: &str| program.windows(text.len()).any(|window| window == text.as_bytes());
+    // The search in a string is faster than a comparison at each byte.
+    let program = String::from_utf8_lossy(&program);
+    let is_in_program = |text: &str| program.contains(text);
     let line = listed(server!().items(items![send_parcel])).await;
     for member in ["inputSchema", "outputSchema"] {
         let text = object(&line, member);
