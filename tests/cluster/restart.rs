@@ -126,7 +126,7 @@ fn clients_notice_nothing_when_the_nodes_are_restarted_in_turn() {
         let bad: Vec<_> = answers.into_iter().flat_map(|answers| answers.bad).collect();
         support::note!("{good} calls were answered, and {} failed: {bad:?}", bad.len());
         assert!(good >= 100 * NODES, "{good}");
-        assert!(bad.is_empty(), "{bad:?}");
+        assert!(bad.is_empty(), "{bad:?}\n{}", cluster.nginx_log());
 
         let touch = json!({ "uris": LISTENERS, "times": 1 });
         let touched = plain_call(1, "touch", touch).ask(address).await;

@@ -139,6 +139,11 @@ impl ServerCluster {
         self.nodes[node].as_ref().expect("the node runs").pid()
     }
 
+    /// Returns the log of nginx.
+    pub fn nginx_log(&self) -> String {
+        fs::read_to_string(self.folder.join("nginx.log")).expect("nginx has a log")
+    }
+
     /// Returns the process ids of the running nodes.
     pub fn pids(&self) -> Vec<u32> {
         self.nodes.iter().flatten().map(HttpServer::pid).collect()
