@@ -374,6 +374,7 @@ pub mod __companion {
         },
         issuer::{Fetch, Web, discover},
         limits::{CallerKey, RateLimiter, RefusalCounters},
+        storage::try_while_unavailable,
         unwind::discard,
     };
     pub use mcp_runtime_contract::percent::{decode, encode};

@@ -93,7 +93,11 @@ impl SharedKeys {
     /// # Errors
     /// Fails if the store cannot be used.
     pub(super) async fn open(self: &Arc<Self>) -> Result<(), StoreError> {
-        while !self.refresh().await? {}
+        let read = async || {
+            while !self.refresh().await? {}
+            Ok(())
+        };
+        storage::try_while_unavailable(StoreError::is_unavailable, read).await?;
         drop(tokio::spawn(follow(Arc::downgrade(self))));
         Ok(())
     }

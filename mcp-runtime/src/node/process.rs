@@ -97,7 +97,7 @@ impl ServerNode {
             barriers: OpenBarriers::default(),
             complained: Mutex::default(),
         };
-        state.renew().await?;
+        storage::try_while_unavailable(StoreError::is_unavailable, || state.renew()).await?;
         Ok(Self { state: Arc::new(state), running: Mutex::default() })
     }
 
@@ -234,13 +234,13 @@ impl ServerNode {
     pub(crate) async fn receive(&self) -> Result<(), StoreError> {
         // The lease may have ended since the node has joined.
         self.state.renew().await?;
-        tracing::info!("this server is the node {} of those that share the store", self.id());
         let read = StoreOperation::read(MESSAGES, 0, 1);
         let outputs = self.state.execute(vec![read]).await?;
         let last = match outputs.first() {
             Some(Output::Events { last, .. }) => *last,
             _ => 0,
         };
+        tracing::info!("this server is the node {} of those that share the store", self.id());
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         self.state.last_read.store(last, Ordering::Relaxed);
         let [reader, sender, renewer] = [(); 3].map(|()| self.state.clone());

@@ -283,8 +283,10 @@ impl Started {
         let catalog = &self.dispatcher.catalog;
         catalog::share(catalog, &node);
         task::share(&self.tasks, &self.dispatcher, &node, write_question);
-        node.receive().await?;
-        catalog::restore_switches(catalog, &node).await?;
+        let is_unavailable = StoreError::is_unavailable;
+        storage::try_while_unavailable(is_unavailable, || node.receive()).await?;
+        let restore = || catalog::restore_switches(catalog, &node);
+        storage::try_while_unavailable(is_unavailable, restore).await?;
         self.node = Some(node);
         Ok(())
     }

@@ -2,6 +2,8 @@
 
 use std::{fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
+use tokio::time::Instant;
+
 use super::transaction::{LogEvent, Transaction, TransactionResult};
 use crate::{
     error::{Error, ErrorKind},
@@ -31,6 +33,9 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 pub trait Store: Send + Sync + 'static {
     /// Prepares the store. The server calls this method once when it starts, before [`execute`](Self::execute) and
     /// [`follow`](Self::follow). The default implementation does nothing.
+    ///
+    /// If several servers share the store, the server tries each further step of its start again for about five seconds while the store is
+    /// unavailable.
     ///
     /// # Errors
     /// Fails if the store cannot be used. The server does not start then.
@@ -170,6 +175,35 @@ pub(crate) async fn execute(
         Err(_) => {
             let seconds = STORE_TIME.as_secs();
             Err(StoreError::unavailable(format_args!("the store has not answered in {seconds} s")))
+        }
+    }
+}
+
+/// Time after which a step of the start of a server is not tried again.
+const START_TIME: Duration = Duration::from_secs(5);
+/// Pause between two attempts.
+const START_PAUSE: Duration = Duration::from_millis(100);
+
+/// Tries a step of the start of a server, and tries it again for about five seconds while it fails because the store is unavailable. The
+/// deadline of a store is meant for requests. A request of the start may also have to open a connection, for example to a server of a Redis
+/// Cluster.
+///
+/// # Errors
+/// Fails with the error of the last attempt.
+pub async fn try_while_unavailable<T, E, F>(
+    is_unavailable: impl Fn(&E) -> bool,
+    mut step: impl FnMut() -> F,
+) -> Result<T, E>
+where
+    F: Future<Output = Result<T, E>>,
+{
+    let until = Instant::now() + START_TIME;
+    loop {
+        match step().await {
+            Err(why) if is_unavailable(&why) && Instant::now() + START_PAUSE < until => {
+                tokio::time::sleep(START_PAUSE).await;
+            }
+            done => return done,
         }
     }
 }

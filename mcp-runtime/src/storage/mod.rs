@@ -8,7 +8,7 @@ mod offered;
 mod transaction;
 
 pub(crate) use interface::execute;
-pub use interface::{Follower, Store, StoreError, StoreFuture};
+pub use interface::{Follower, Store, StoreError, StoreFuture, try_while_unavailable};
 pub use measured::StoreStats;
 pub(crate) use measured::{MeasuredStore, StoreCounters};
 pub use memory::MemoryStore;

@@ -1,5 +1,5 @@
 //! Each test runs a scenario once for every request that the scenario sends to the store, and for every fault. The store delays, fails or
-//! repeats this request. A second server with the same data shows what the store holds.
+//! repeats this request. In most scenarios, a second server with the same data shows what the store holds.
 
 use std::{sync::Arc, time::Duration};
 
@@ -87,6 +87,36 @@ async fn a_client_is_told_of_no_task_and_no_result_that_the_store_does_not_hold(
     }
     // If the request fails that stores the task, the client gets an error and no task. Two of the faults let a request fail.
     assert!((1..=4).contains(&untold), "{untold}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_starts_although_a_request_of_its_start_fails() {
+    let start = async |fault: Option<(usize, StoreFault)>| {
+        let faulty = FaultyStore::new(MemoryStore::new().shared());
+        if let Some((number, fault)) = fault {
+            faulty.fault_at(number, fault);
+        }
+        client(server!().items(items![work]), faulty.clone()).await;
+        faulty.requests()
+    };
+    let requests = start(None).await;
+    assert!(requests >= 4, "{requests}");
+    for fault in FAULTS {
+        for number in 0..requests {
+            start(Some((number, fault))).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_whose_store_stays_unavailable_does_not_start() {
+    let faulty = FaultyStore::new(MemoryStore::new().shared());
+    (0..1000).for_each(|number| faulty.fault_at(number, StoreFault::FailsBefore));
+    let began = tokio::time::Instant::now();
+    let started = TestClient::connect_with(server!().items(items![work]).store(faulty), V5).await;
+    assert_eq!(began.elapsed().as_secs(), 4);
+    let why = started.expect_err("the store is unavailable").to_string();
+    assert!(why.contains("a fault of the test"), "{why}");
 }
 
 #[cfg(feature = "state-key")]

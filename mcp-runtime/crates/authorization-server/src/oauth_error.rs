@@ -80,6 +80,11 @@ impl OAuthError {
         Self { status, ..Self::of("temporarily_unavailable", why) }
     }
 
+    /// Whether this is [`store_unavailable`](Self::store_unavailable).
+    pub(crate) fn is_store_unavailable(&self) -> bool {
+        self.status == StatusCode::SERVICE_UNAVAILABLE
+    }
+
     pub(crate) fn invalid_redirect_uri(why: impl Into<Cow<'static, str>>) -> Self {
         Self::of("invalid_redirect_uri", why)
     }

@@ -40,9 +40,10 @@ use crate::{
 ///
 /// The server connects when it starts, and tries each operation once. It does not start if Redis cannot be reached within five seconds (or
 /// within a longer [`deadline`](Self::deadline)), is older than version 6.2, accepts no writes, or does not give its user the rights for
-/// the keys and channels with this prefix. If Redis becomes unavailable later, each transaction fails after the
-/// [`deadline`](Self::deadline), and the store connects again by itself, every 200 ms at first and every two seconds later. It also does so
-/// after a second without any answer, because a server that hangs, or whose machine is lost, closes no connection.
+/// the keys and channels with this prefix. After that, while Redis is unavailable, the server tries each further step of its start again
+/// for about five seconds. If Redis becomes unavailable later, each transaction fails after the [`deadline`](Self::deadline), and the store
+/// connects again by itself, every 200 ms at first and every two seconds later. It also does so after a second without any answer, because
+/// a server that hangs, or whose machine is lost, closes no connection.
 ///
 /// There is no pool of connections, because a further connection would make nothing faster. All transactions share one connection and do
 /// not wait for each other's answers. No command blocks, and Redis executes one script at a time. A second connection announces new events

@@ -17,7 +17,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use mcp_runtime::store::Store;
+use mcp_runtime::{__companion::try_while_unavailable, store::Store};
 
 use self::{
     clients::SharedClients, codes::SharedCodes, grants::SharedGrants, key_ring::KeyRing,
@@ -65,12 +65,14 @@ impl SharedRecords {
         }
     }
 
-    /// Reads the key of all nodes, and begins to follow what happens on other nodes.
+    /// Reads the key of all nodes, and begins to follow what happens on other nodes. Tries each of both again for about five seconds while the
+    /// store is unavailable.
     ///
     /// # Errors
     /// Fails if the store cannot be used.
     pub(crate) async fn start(&self) -> Result<(), OAuthError> {
-        self.keys.current().await?;
-        self.grants.start().await
+        let is_unavailable = OAuthError::is_store_unavailable;
+        try_while_unavailable(is_unavailable, || self.keys.current()).await?;
+        try_while_unavailable(is_unavailable, || self.grants.start()).await
     }
 }

@@ -543,6 +543,22 @@ async fn pending_authorizations_expire() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_node_waits_a_while_for_its_store_when_it_starts() {
+    for (away, is_started) in [(Duration::from_secs(3), true), (Duration::from_secs(8), false)] {
+        let store = Arc::<Steps>::default();
+        store.is_away.store(true, Ordering::Relaxed);
+        let records = Records::new(None);
+        records.start(Some(store.clone()));
+        let comes_back = async {
+            tokio::time::sleep(away).await;
+            store.is_away.store(false, Ordering::Relaxed);
+        };
+        let (started, ()) = tokio::join!(records.nodes().unwrap().start(), comes_back);
+        assert_eq!(started.is_ok(), is_started, "{away:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_flood_of_authorizations_displaces_no_other_callers_authorization() {
     let (_, [a, b]) = nodes().await;
     let add = async |node: &Records, address: [u8; 4]| {
