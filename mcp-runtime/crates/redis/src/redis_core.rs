@@ -99,18 +99,28 @@ impl RedisCore {
 
     /// Connects, and checks that Redis has the commands of the store and lets this server use them.
     pub(crate) async fn open(&self) -> Result<(), StoreError> {
-        // A start may take longer than a request: names are resolved, and sentinels and nodes are asked.
+        self.within("a new connection", self.check_server()).await?;
+        self.within("the commands of the store", self.try_all_operations()).await?;
+        self.within("a subscription", self.try_subscription()).await
+    }
+
+    /// Limits the time of a part of the start. It may take longer than a request: names are resolved, and sentinels and nodes are asked.
+    async fn within(
+        &self,
+        what: &str,
+        part: impl Future<Output = Result<(), StoreError>>,
+    ) -> Result<(), StoreError> {
         let deadline = self.deadline.max(Duration::from_secs(5));
-        let checked = tokio::time::timeout(deadline, self.check()).await;
-        checked.unwrap_or_else(|_| {
+        tokio::time::timeout(deadline, part).await.unwrap_or_else(|_| {
             Err(StoreError::unavailable(format_args!(
-                "Redis at {} does not answer within {deadline:?}",
+                "Redis at {} does not answer {what} within {deadline:?}",
                 self.hosts
             )))
         })
     }
 
-    async fn check(&self) -> Result<(), StoreError> {
+    /// Checks the version of Redis, and warns about settings that lose records.
+    async fn check_server(&self) -> Result<(), StoreError> {
         let (connection, hosts) = (self.connection()?, &self.hosts);
         let info = connection.info().await.map_err(|why| match failure(&why) {
             lacks if is_denied(&why) => self.at_start(&lacks),
@@ -135,8 +145,7 @@ impl RedisCore {
                 "Redis at {hosts} removes records when it is full, and with them sessions, tasks and logins: set `maxmemory-policy noeviction` in place of `{policy}`"
             );
         }
-        self.try_all_operations().await?;
-        self.try_subscription().await
+        Ok(())
     }
 
     /// Executes every operation. A user of Redis without the rights for it, a full Redis and a replica are noticed at the start.
