@@ -12,7 +12,9 @@ use tokio::{sync::oneshot, time::advance};
 
 use crate::{
     authorization,
-    client::{Request, SOON, Session, call, check_echo, plain_call, read_by_every_reactor, run},
+    client::{
+        Request, SOON, Session, call, check_echo, modern, plain_call, read_by_every_reactor, run,
+    },
     server::{Server, fixture},
     tasks::Folder,
 };
@@ -24,8 +26,19 @@ async fn exchange(connection: &mut Connection, request: &Request) -> Head {
     head
 }
 
+/// Opens a connection, and reads the answer to a first request.
+async fn open_idle(address: SocketAddr) -> Connection {
+    let mut connection = Connection::open(address).await.unwrap();
+    assert_eq!(exchange(&mut connection, &discover()).await.get("connection"), None);
+    connection
+}
+
 fn draining(options: &[&str], limits: &str) -> Server {
     Server::start_with(fixture(), options, &[("FIXTURE_LIMITS", limits)])
+}
+
+fn discover() -> Request {
+    modern(1, "server/discover", json!({}))
 }
 
 fn echo() -> Request {
@@ -125,5 +138,56 @@ fn the_listener_closes_after_the_drain() {
         assert!(from.elapsed() >= DRAIN, "{:?}", from.elapsed());
         served.await.unwrap().unwrap();
         Connection::open(address).await.unwrap_err();
+    });
+}
+
+/// A proxy on a busy machine notices late that a connection has closed, and does not repeat a call that it has sent on it.
+#[support::test]
+fn a_stopping_server_answers_a_trusted_proxy_on_an_idle_connection_after_a_second() {
+    for (proxy, is_answered) in [("127.0.0.1", true), ("10.0.0.7", false)] {
+        in_step(async {
+            let builder = authorization::server().trust_proxy(proxy).limits(Limits::new());
+            let server = builder.bind_http("127.0.0.1:0").await.unwrap();
+            let address = server.local_addr();
+            let (stop, stopped) = oneshot::channel::<()>();
+            let served = tokio::spawn(server.serve_until(async { drop(stopped.await) }));
+            let mut idle = [open_idle(address).await, open_idle(address).await];
+            stop.send(()).unwrap();
+            eventually("the listener closes", async || Connection::open(address).await.err()).await;
+            advance(Duration::from_secs(1)).await;
+            pause().await;
+            if is_answered {
+                assert!(idle.iter_mut().all(Connection::is_free));
+                let head = exchange(&mut idle[0], &discover()).await;
+                assert_eq!((head.status, head.get("connection").as_deref()), (200, Some("close")));
+                assert!(idle[1].is_free());
+                advance(Duration::from_secs(1)).await;
+            }
+            eventually("the connections close", async || {
+                idle.iter_mut().all(|connection| !connection.is_free()).then_some(())
+            })
+            .await;
+            served.await.unwrap().unwrap();
+        });
+    }
+}
+
+/// A proxy has sent its request when the operating system has connected. It does not repeat the request if the connection is reset.
+#[support::test]
+fn a_connection_that_no_task_has_accepted_when_the_listener_closes_is_served() {
+    in_step(async {
+        let server = authorization::server().bind_http("127.0.0.1:0").await.unwrap();
+        let address = server.local_addr();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let served = tokio::spawn(server.serve_until(async { drop(stopped.await) }));
+        assert_eq!(status(address, "/readyz").await, 200);
+        // The server runs on this thread, so it learns of the signal and of the connections at the same time.
+        let mut waiting = [(); 3].map(|()| Connection::open_blocking(address).unwrap());
+        stop.send(()).unwrap();
+        for connection in &mut waiting {
+            let head = exchange(connection, &discover()).await;
+            assert_eq!((head.status, head.get("connection").as_deref()), (200, Some("close")));
+        }
+        served.await.unwrap().unwrap();
     });
 }

@@ -44,7 +44,25 @@ impl Connection {
     ///
     /// Fails if no server listens at `address`.
     pub async fn open(address: SocketAddr) -> Result<Self, String> {
-        let stream = TcpStream::connect(address).await.map_err(|error| error.to_string())?;
+        Self::over(TcpStream::connect(address).await.map_err(|error| error.to_string())?)
+    }
+
+    /// Like [`open`](Self::open), without giving other tasks of the runtime a turn before the operating system has connected.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no server listens at `address`.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a runtime.
+    pub fn open_blocking(address: SocketAddr) -> Result<Self, String> {
+        let stream = std::net::TcpStream::connect(address).map_err(|error| error.to_string())?;
+        stream.set_nonblocking(true).map_err(|error| error.to_string())?;
+        Self::over(TcpStream::from_std(stream).map_err(|error| error.to_string())?)
+    }
+
+    fn over(stream: TcpStream) -> Result<Self, String> {
         // Turns off Nagle's algorithm, because a test that sends a request in parts needs each part to leave at once. A whole request is
         // one write anyway.
         stream.set_nodelay(true).map_err(|error| error.to_string())?;

@@ -92,7 +92,7 @@ impl HttpConnection {
                 let last_request = last_request.get_or_insert_with(|| {
                     let _entered = timers.enter();
                     // The grace period is for running calls, so connections without a request must close before it ends.
-                    Box::pin(sleep(LAST_REQUEST.min(limits.grace / 2)))
+                    Box::pin(sleep(opened.time_for_last_request().min(limits.grace / 2)))
                 });
                 let waits = !state.activity.is_working();
                 if !waits || last_request.as_mut().poll(cx).is_ready() {
@@ -139,9 +139,13 @@ fn reset(stream: &TcpStream) {
 #[cfg(not(unix))]
 fn reset(_: &TcpStream) {}
 
-/// Time for which a connection without a request stays open when the server stops. A proxy may have sent a request on it already, and could
-/// not send the request again, because it cannot know whether the server has begun the call.
+/// Time for which a connection without a request stays open when the server stops. A client may have sent a request on it already.
 const LAST_REQUEST: Duration = Duration::from_millis(250);
+
+/// The same for a connection of a [trusted proxy](crate::Builder::trust_proxy). A proxy on a busy machine may send a request before it notices
+/// that the connection has closed. It does not send the request again, because it cannot know whether the server has begun the call. Within
+/// this time, a proxy with traffic uses each of its idle connections for a last request.
+const LAST_REQUEST_OF_PROXY: Duration = Duration::from_secs(2);
 
 /// Maximum time for which the server reads and drops bytes after the last response, so that the client can read the response.
 const LINGER: Duration = Duration::from_secs(2);
@@ -259,6 +263,15 @@ impl OpenedConnection {
         let alarm = Alarm::new(Waker::noop().clone());
         open.insert(number, state.activity.clone(), alarm.clone());
         Self { number, address, state, alarm }
+    }
+
+    fn time_for_last_request(&self) -> Duration {
+        let proxies = &self.state.endpoint.settings.proxies;
+        if proxies.iter().any(|proxy| proxy.has(self.address)) {
+            LAST_REQUEST_OF_PROXY
+        } else {
+            LAST_REQUEST
+        }
     }
 }
 

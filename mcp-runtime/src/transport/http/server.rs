@@ -187,32 +187,32 @@ impl HttpServer {
         reactors: Option<&Reactors>,
     ) -> Result<(), ServeError> {
         let (stopping, is_stopping) = watch::channel(false);
-        let mut connections = JoinSet::new();
-        let limits = *self.endpoint().limits();
-        let catalog = self.endpoint().service.dispatcher.catalog.clone();
-        self.accept_until(&mut connections, &is_stopping, reactors, &mut stop).await;
-        let drain = self.endpoint().settings.drain;
+        let Self { listener, service, .. } = self;
+        let endpoint = service.endpoint();
+        let limits = *endpoint.limits();
+        let catalog = endpoint.service.dispatcher.catalog.clone();
+        let mut accepted =
+            Accepted { endpoint, connections: JoinSet::new(), is_stopping, reactors };
+        accepted.accept_until(&listener, &mut stop).await;
+        let drain = endpoint.settings.drain;
         if !drain.is_zero() {
-            self.endpoint().begin_drain();
+            endpoint.begin_drain();
             let mut over = pin!(tokio::time::sleep(drain));
             let mut drained = |cx: &mut Context<'_>| match stop(cx) {
                 Poll::Ready(()) => Poll::Ready(()),
                 Poll::Pending => over.as_mut().poll(cx),
             };
-            self.accept_until(&mut connections, &is_stopping, reactors, &mut drained).await;
+            accepted.accept_until(&listener, &mut drained).await;
         }
-        // The operating system may have accepted further connections for this listener, and would reset them when the listener closes.
-        let mut never = |_: &mut Context<'_>| Poll::Pending;
-        let waiting = self.accept_until(&mut connections, &is_stopping, reactors, &mut never);
-        let _ = tokio::time::timeout(Duration::ZERO, waiting).await;
-        drop(self.listener);
-        self.service.stop();
-        log_stop(self.service.endpoint().service.calls_waiting(), limits.grace);
+        accepted.accept_last(listener);
+        let Accepted { mut connections, .. } = accepted;
+        service.stop();
+        log_stop(endpoint.service.calls_waiting(), limits.grace);
         let _ = stopping.send(true);
         let finished = {
             let all = async {
                 while connections.join_next().await.is_some() {}
-                self.service.endpoint().finish_calls(limits.grace).await;
+                endpoint.finish_calls(limits.grace).await;
             };
             let mut all = pin!(tokio::time::timeout(limits.grace, all));
             poll_fn(|cx| match stop(cx) {
@@ -223,7 +223,7 @@ impl HttpServer {
         };
         // `finish_calls` may time out shortly before the outer timeout does. In this case, calls are still running although `finished` is
         // true.
-        let calls = self.service.endpoint().service.calls_waiting();
+        let calls = endpoint.service.calls_waiting();
         if !finished || calls > 0 {
             tracing::warn!(
                 "connections and calls that were still open after the grace period have been dropped; connections: {}, calls: {calls}",
@@ -237,47 +237,8 @@ impl HttpServer {
                 Ok(())
             }
         };
-        self.service.close().await;
+        service.close().await;
         ended.map_err(|held| ServeError::Unresponsive(held.to_string()))
-    }
-
-    /// Accepts connections until `stop` is ready.
-    async fn accept_until(
-        &self,
-        connections: &mut JoinSet<()>,
-        is_stopping: &watch::Receiver<bool>,
-        reactors: Option<&Reactors>,
-        stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
-    ) {
-        let (open, tally) = (&self.endpoint().connections, self.endpoint().service.tally());
-        let most = open.most();
-        while let Some(accepted) = next(&self.listener, connections, most + RESERVE, stop).await {
-            match accepted {
-                Ok((stream, address)) => {
-                    let beyond = (connections.len() + 1).saturating_sub(most + open.ending());
-                    if beyond > 0 {
-                        tally.refuse(Limit::Connections);
-                    }
-                    let is_full = beyond > 0 && !open.displace();
-                    let connection = HttpConnection::new(self.endpoint(), address.ip(), is_full);
-                    let is_stopping = is_stopping.clone();
-                    let serve = |stream| connection.serve(stream, is_stopping);
-                    match reactors {
-                        Some(reactors) => reactors.spawn(connections, stream, serve),
-                        None => drop(connections.spawn(serve(stream))),
-                    }
-                }
-                Err(error) => {
-                    tracing::warn!("a connection could not be accepted: {error}");
-                    if is_out_of_descriptors(&error) {
-                        tally.refuse(Limit::Connections);
-                        open.displace();
-                    }
-                    // Accepting would fail again at once. The pause gives other connections time to end.
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-            }
-        }
     }
 
     fn endpoint(&self) -> &Arc<Endpoint> {
@@ -297,6 +258,71 @@ impl HttpServer {
     #[cfg(feature = "stdio")]
     pub(crate) fn identity(&self) -> &crate::server::Identity {
         &self.endpoint().service.identity
+    }
+}
+
+/// Connections that a server has accepted and that have not ended.
+struct Accepted<'a> {
+    endpoint: &'a Arc<Endpoint>,
+    connections: JoinSet<()>,
+    is_stopping: watch::Receiver<bool>,
+    reactors: Option<&'a Reactors>,
+}
+
+impl Accepted<'_> {
+    /// Accepts connections until `stop` is ready.
+    async fn accept_until(
+        &mut self,
+        listener: &TcpListener,
+        stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
+    ) {
+        let open = &self.endpoint.connections;
+        let most = open.most() + RESERVE;
+        while let Some(accepted) = next(listener, &mut self.connections, most, stop).await {
+            match accepted {
+                Ok((stream, address)) => self.serve(stream, address),
+                Err(error) => {
+                    tracing::warn!("a connection could not be accepted: {error}");
+                    if is_out_of_descriptors(&error) {
+                        self.endpoint.service.tally().refuse(Limit::Connections);
+                        open.displace();
+                    }
+                    // Accepting would fail again at once. The pause gives other connections time to end.
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
+        }
+    }
+
+    /// Accepts the connections that wait for the listener, and closes it. The operating system would reset them with the listener. tokio may
+    /// not have learned of them yet, so the system itself is asked.
+    fn accept_last(&mut self, listener: TcpListener) {
+        let Ok(listener) = listener.into_std() else { return };
+        let most = self.endpoint.connections.most() + RESERVE;
+        while self.connections.len() < most
+            && let Ok((stream, address)) = listener.accept()
+        {
+            let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
+            if let Ok(stream) = stream {
+                self.serve(stream, address);
+            }
+        }
+    }
+
+    fn serve(&mut self, stream: TcpStream, address: SocketAddr) {
+        let open = &self.endpoint.connections;
+        let beyond = (self.connections.len() + 1).saturating_sub(open.most() + open.ending());
+        if beyond > 0 {
+            self.endpoint.service.tally().refuse(Limit::Connections);
+        }
+        let is_full = beyond > 0 && !open.displace();
+        let connection = HttpConnection::new(self.endpoint, address.ip(), is_full);
+        let is_stopping = self.is_stopping.clone();
+        let serve = |stream| connection.serve(stream, is_stopping);
+        match self.reactors {
+            Some(reactors) => reactors.spawn(&mut self.connections, stream, serve),
+            None => drop(self.connections.spawn(serve(stream))),
+        }
     }
 }
 
