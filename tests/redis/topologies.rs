@@ -74,9 +74,14 @@ pub(crate) fn cluster_with(options: &[&[&str]; 3]) -> Result<Vec<RedisServer>, M
         // Two servers with the same epoch would have to find out which of them gives way.
         let epoch = (number + 1).to_string();
         assert_eq!(server.cli(&["CLUSTER", "SET-CONFIG-EPOCH", &epoch]).trim(), "OK");
-        let own = server.cli(&["CONFIG", "GET", "cluster-port"]);
-        let bus = own.lines().nth(1).expect("a port").trim().to_owned();
-        let port = server.port().to_string();
+        let own = |setting| {
+            let answer = server.cli(&["CONFIG", "GET", setting]);
+            answer.lines().nth(1).expect("a port").trim().to_owned()
+        };
+        let (bus, tls) = (own("cluster-port"), own("tls-port"));
+        // The servers send clients to this port until the server itself has told each of them its ports. A client with TLS would wait forever
+        // at the port without TLS.
+        let port = if tls == "0" { server.port().to_string() } else { tls };
         let met = servers[0].cli(&["CLUSTER", "MEET", "127.0.0.1", &port, &bus]);
         assert_eq!(met.trim(), "OK");
     }
