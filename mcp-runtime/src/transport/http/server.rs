@@ -191,9 +191,9 @@ impl HttpServer {
         let endpoint = service.endpoint();
         let limits = *endpoint.limits();
         let catalog = endpoint.service.dispatcher.catalog.clone();
-        let mut accepted =
-            Accepted { endpoint, connections: JoinSet::new(), is_stopping, reactors };
-        accepted.accept_until(&listener, &mut stop).await;
+        let mut acceptor =
+            Acceptor { endpoint, connections: JoinSet::new(), is_stopping, reactors };
+        acceptor.accept_until(&listener, &mut stop).await;
         let drain = endpoint.settings.drain;
         if !drain.is_zero() {
             endpoint.begin_drain();
@@ -202,10 +202,10 @@ impl HttpServer {
                 Poll::Ready(()) => Poll::Ready(()),
                 Poll::Pending => over.as_mut().poll(cx),
             };
-            accepted.accept_until(&listener, &mut drained).await;
+            acceptor.accept_until(&listener, &mut drained).await;
         }
-        accepted.accept_last(listener);
-        let Accepted { mut connections, .. } = accepted;
+        acceptor.accept_last(listener);
+        let Acceptor { mut connections, .. } = acceptor;
         service.stop();
         log_stop(endpoint.service.calls_waiting(), limits.grace);
         let _ = stopping.send(true);
@@ -261,15 +261,16 @@ impl HttpServer {
     }
 }
 
-/// Connections that a server has accepted and that have not ended.
-struct Accepted<'a> {
+/// Accepts connections, and starts the task of each.
+struct Acceptor<'a> {
     endpoint: &'a Arc<Endpoint>,
+    /// Tasks of the connections.
     connections: JoinSet<()>,
     is_stopping: watch::Receiver<bool>,
     reactors: Option<&'a Reactors>,
 }
 
-impl Accepted<'_> {
+impl Acceptor<'_> {
     /// Accepts connections until `stop` is ready.
     async fn accept_until(
         &mut self,
@@ -277,7 +278,7 @@ impl Accepted<'_> {
         stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
     ) {
         let open = &self.endpoint.connections;
-        let most = open.most() + RESERVE;
+        let most = self.most();
         while let Some(accepted) = next(listener, &mut self.connections, most, stop).await {
             match accepted {
                 Ok((stream, address)) => self.serve(stream, address),
@@ -298,15 +299,25 @@ impl Accepted<'_> {
     /// not have learned of them yet, so the system itself is asked.
     fn accept_last(&mut self, listener: TcpListener) {
         let Ok(listener) = listener.into_std() else { return };
-        let most = self.endpoint.connections.most() + RESERVE;
-        while self.connections.len() < most
-            && let Ok((stream, address)) = listener.accept()
-        {
-            let stream = stream.set_nonblocking(true).and_then(|()| TcpStream::from_std(stream));
-            if let Ok(stream) = stream {
-                self.serve(stream, address);
+        // Connections that have ended take no place of a new one.
+        while self.connections.try_join_next().is_some() {}
+        while self.connections.len() < self.most() {
+            match accept_without_waiting(&listener) {
+                Ok((stream, address)) => self.serve(stream, address),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                // The client has closed the connection. Some systems report this.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) => {
+                    tracing::warn!("a connection could not be accepted: {error}");
+                    break;
+                }
             }
         }
+    }
+
+    /// Returns the maximum number of open connections, with those that are refused because the limit is reached.
+    fn most(&self) -> usize {
+        self.endpoint.connections.most() + RESERVE
     }
 
     fn serve(&mut self, stream: TcpStream, address: SocketAddr) {
@@ -324,6 +335,12 @@ impl Accepted<'_> {
             None => drop(self.connections.spawn(serve(stream))),
         }
     }
+}
+
+fn accept_without_waiting(listener: &std::net::TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+    let (stream, address) = listener.accept()?;
+    stream.set_nonblocking(true)?;
+    Ok((TcpStream::from_std(stream)?, address))
 }
 
 /// Returns the address that a client on this machine connects to. For the address of all interfaces, this is the loopback address.
