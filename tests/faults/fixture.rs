@@ -286,7 +286,11 @@ fn main() -> Exit {
     let redis = said("FIXTURE_REDIS");
     if !redis.is_empty() {
         // Busy machines answer later than the usual deadline.
-        server = server.store(Redis::new(redis).deadline(Duration::from_secs(20)));
+        let deadline = match &*said("FIXTURE_REDIS_DEADLINE") {
+            "" => 20_000,
+            milliseconds => milliseconds.parse().expect("a number of milliseconds"),
+        };
+        server = server.store(Redis::new(redis).deadline(Duration::from_millis(deadline)));
     }
     server
         .limits(limits(&said("FIXTURE_LIMITS")))

@@ -9,9 +9,11 @@ use std::{
     time::Duration,
 };
 
+use rustix::process::Signal;
+
 use crate::{
     clock::eventually_blocking,
-    process::{HttpServer, Running},
+    process::{HttpServer, Running, send_signal},
     redis::RedisServer,
     requirement::Missing,
     slow::SlowProxy,
@@ -34,12 +36,15 @@ pub struct ServerCluster {
     binary: PathBuf,
     nodes: [Option<HttpServer>; NODES],
     addresses: [SocketAddr; NODES],
-    _nginx: Running,
+    nginx: Running,
     folder: PathBuf,
 }
 
 impl ServerCluster {
     /// Starts three processes of a program that reads `MCP_REDIS_URL`, and waits until nginx accepts connections.
+    ///
+    /// The fixture reads `FIXTURE_REDIS` in its place, and gives Redis two seconds for an answer. With the usual 250 ms, requests fail on a
+    /// busy machine.
     ///
     /// # Errors
     ///
@@ -106,7 +111,7 @@ impl ServerCluster {
             binary: binary.to_owned(),
             nodes: [const { None }; NODES],
             addresses,
-            _nginx: nginx,
+            nginx,
             folder,
         };
         for node in 0..NODES {
@@ -144,6 +149,16 @@ impl ServerCluster {
         fs::read_to_string(self.folder.join("nginx.log")).expect("nginx has a log")
     }
 
+    /// Stops nginx from doing anything.
+    pub fn pause_nginx(&self) {
+        send_signal(self.nginx.pid(), Signal::STOP);
+    }
+
+    /// Lets nginx go on.
+    pub fn resume_nginx(&self) {
+        send_signal(self.nginx.pid(), Signal::CONT);
+    }
+
     /// Returns the process ids of the running nodes.
     pub fn pids(&self) -> Vec<u32> {
         self.nodes.iter().flatten().map(HttpServer::pid).collect()
@@ -151,9 +166,14 @@ impl ServerCluster {
 
     /// Starts a node that does not run, at its address.
     pub fn start_node(&mut self, node: usize) {
-        let url = ("MCP_REDIS_URL", PathBuf::from(&self.store));
+        let url = || PathBuf::from(&self.store);
+        let variables = [
+            ("MCP_REDIS_URL", url()),
+            ("FIXTURE_REDIS", url()),
+            ("FIXTURE_REDIS_DEADLINE", PathBuf::from("2000")),
+        ];
         let options = ["--trust-proxy", "127.0.0.1", "--legacy-sse"];
-        let server = HttpServer::start_at(self.addresses[node], &self.binary, &options, [&url]);
+        let server = HttpServer::start_at(self.addresses[node], &self.binary, &options, &variables);
         self.nodes[node] = Some(server);
     }
 

@@ -15,10 +15,10 @@ use std::{
 
 use crate::{
     clock::LIMIT,
-    process::Running,
+    process::{Running, send_signal},
     requirement::{Missing, output_of},
 };
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
 /// Running `redis-server`, which loses its data when it ends, unless its options say otherwise.
 pub struct RedisServer {
@@ -94,10 +94,7 @@ impl RedisServer {
     }
 
     fn signal(&self, signal: Signal) {
-        let process = self.process.as_ref().expect("the server runs");
-        let pid =
-            i32::try_from(process.pid()).ok().and_then(Pid::from_raw).expect("an id of a process");
-        kill_process(pid, signal).expect("the server gets the signal");
+        send_signal(self.process.as_ref().expect("the server runs").pid(), signal);
     }
 
     /// Runs `redis-cli`, and returns what it prints.
