@@ -10,14 +10,15 @@ use std::{
 
 use serde_json::{Value, json};
 use support::{
-    clock::eventually,
+    clock::{Stopwatch, eventually},
     cluster::{NODES, ServerCluster},
+    http::connection::Connection,
     requirement::needs,
 };
 use tokio::task::JoinSet;
 
 use crate::{
-    client::{Reply, Session, message, plain_call, run_within},
+    client::{Reply, SOON, Session, message, plain_call, run_within},
     server::fixture,
 };
 
@@ -139,5 +140,40 @@ fn clients_notice_nothing_when_the_nodes_are_restarted_in_turn() {
         }
         support::note!("{LISTENERS} clients have opened their streams {reopened} more times");
         assert!(reopened >= LISTENERS, "{reopened}");
+    });
+}
+
+/// nginx does not repeat a request that it has sent on a connection that the node had closed.
+#[support::test]
+fn a_stopping_node_answers_requests_that_nginx_sends_late() {
+    const LATE: Duration = Duration::from_millis(600);
+    let mut cluster = needs(ServerCluster::start(fixture()));
+    run_within(Duration::from_secs(120), async {
+        let request = plain_call(1, "echo", json!({ "text": "x" })).bytes();
+        // nginx keeps a connection to each node, and each of these clients keeps one to nginx.
+        let mut clients = Vec::new();
+        for _ in 0..2 * NODES {
+            let mut client = Connection::open(cluster.address).await.unwrap();
+            client.send_all(&request, SOON).await.unwrap();
+            assert_eq!(client.head(false, SOON).await.unwrap().status, 200);
+            client.body(SOON).await.unwrap();
+            clients.push(client);
+        }
+        cluster.pause_nginx();
+        for client in &mut clients {
+            client.send_all(&request, SOON).await.unwrap();
+        }
+        let node = cluster.take(0);
+        let stopping = tokio::task::spawn_blocking(move || node.stop());
+        eventually("the listener closes", async || Connection::open(cluster.node(0)).await.err())
+            .await;
+        let since = Stopwatch::start();
+        eventually("nginx to be late", async || (since.elapsed() >= LATE).then_some(())).await;
+        cluster.resume_nginx();
+        for client in &mut clients {
+            let head = client.head(false, SOON).await.unwrap();
+            assert_eq!(head.status, 200, "{}", cluster.nginx_log());
+        }
+        assert!(stopping.await.unwrap().success());
     });
 }

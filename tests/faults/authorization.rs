@@ -49,7 +49,7 @@ pub(crate) fn server() -> Builder {
     mcp_runtime::server!(name = "protected").items(items![whoami, greet])
 }
 
-/// Server with its own listener. It runs until `end` is called.
+/// Server with its own listener. It runs until `stop` or `end` is called.
 pub(crate) struct Served {
     pub(crate) address: SocketAddr,
     stop: oneshot::Sender<()>,
@@ -67,9 +67,14 @@ impl Served {
         Self { address, stop, served }
     }
 
-    pub(crate) async fn end(self) {
+    /// Begins the stop. The returned task ends with the server, and panics if the server fails.
+    pub(crate) fn stop(self) -> JoinHandle<()> {
         self.stop.send(()).unwrap();
-        self.served.await.unwrap();
+        self.served
+    }
+
+    pub(crate) async fn end(self) {
+        self.stop().await.unwrap();
     }
 }
 

@@ -78,9 +78,10 @@ impl Builder {
     ///     mcp_runtime::server!().allow_host("api.example.com").trust_proxy("127.0.0.1");
     /// ```
     ///
-    /// When the server stops, it keeps idle connections of the proxy open for up to two seconds, or half of the
-    /// [grace period](crate::limits::Limits::grace) if that is shorter, and closes each after its next response. Otherwise the proxy could
-    /// send a request on a connection that the server has just closed, and its client would get status 502.
+    /// When the server stops, it keeps idle connections of the proxy open for two seconds, or half of the
+    /// [grace period](crate::limits::Limits::grace) if that is shorter, and closes each after its next response. So the server ends up to two
+    /// seconds later. A proxy that notices later than this that a connection has closed may still send a request on it, and answer its client
+    /// with status 502.
     ///
     /// Name only the proxies: a caller in a trusted network that connects without a proxy can claim any address. The server does not read
     /// the header `Forwarded` (RFC 7239). A proxy that sets only one of the two headers passes on the other header as the client sent it.
@@ -98,8 +99,7 @@ impl Builder {
 
     /// Sets for how long the server still accepts connections after it was asked to stop. Default: zero. The listener then closes at once.
     /// Connections without a request stay open for a further quarter of a second, because a client may have sent a request already. Those
-    /// of a [trusted proxy](Self::trust_proxy) stay open for two seconds, because a proxy on a busy machine may send further requests on
-    /// them.
+    /// of a [trusted proxy](Self::trust_proxy) stay open longer.
     ///
     /// Set a few seconds if a load balancer decides by `/readyz` where it sends requests, or if an orchestrator tells the load balancer which
     /// servers exist. Choose more time than the load balancer needs to notice that the server is going. During the drain, `/readyz` answers

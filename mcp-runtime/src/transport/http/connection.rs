@@ -142,9 +142,9 @@ fn reset(_: &TcpStream) {}
 /// Time for which a connection without a request stays open when the server stops. A client may have sent a request on it already.
 const LAST_REQUEST: Duration = Duration::from_millis(250);
 
-/// The same for a connection of a [trusted proxy](crate::Builder::trust_proxy). A proxy on a busy machine may send a request before it notices
-/// that the connection has closed. It does not send the request again, because it cannot know whether the server has begun the call. Within
-/// this time, a proxy with traffic uses each of its idle connections for a last request.
+/// Time for which a connection without a request of a [trusted proxy](crate::Builder::trust_proxy) stays open. A proxy on a busy machine may
+/// send a request before it notices that the connection has closed. It does not send the request again, because it cannot know whether the
+/// server has begun the call.
 const LAST_REQUEST_OF_PROXY: Duration = Duration::from_secs(2);
 
 /// Maximum time for which the server reads and drops bytes after the last response, so that the client can read the response.
