@@ -181,15 +181,14 @@ fn a_cluster_is_reached_over_tls() {
         let among = ["--tls-cluster", "yes", "--tls-ca-cert-file", &trusted];
         [&tls[..], &among, &["--tls-auth-clients", "no"]].concat()
     });
-    let servers = needs(cluster_with(&options.each_ref().map(Vec::as_slice)));
-    let nodes = servers.iter().map(|server| server.cli(&["CLUSTER", "NODES"]));
+    let _servers = needs(cluster_with(&options.each_ref().map(Vec::as_slice)));
     let hosts = ports.map(|port| format!("127.0.0.1:{port}")).join(",");
     let url = format!("rediss+cluster://{hosts}");
     let outcome = |trusted: &str| {
         outcome(&[("MCP_REDIS_URL", &url), (OWN_STORE, "no"), ("SSL_CERT_FILE", trusted)])
     };
     let started = outcome(&trusted);
-    assert_eq!(started, "started", "{}", nodes.collect::<String>());
+    assert_eq!(started, "started");
     let untrusted = outcome(&Certificate::new("stranger").path("certificate.pem"));
     assert!(untrusted.starts_with("MCP_REDIS_URL: cannot connect to Redis"), "{untrusted}");
 }

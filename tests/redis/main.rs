@@ -159,6 +159,26 @@ async fn a_redis_that_does_not_answer_fails_transactions_until_it_is_back() {
 }
 
 #[support::test]
+fn a_start_fails_if_redis_does_not_answer() {
+    let server = redis_server();
+    server.pause();
+    clock::in_step(async {
+        let store = Redis::new(server.url());
+        let opening = tokio::spawn(async move { store.open().await });
+        let ended = async || {
+            tokio::time::advance(Duration::from_secs(1)).await;
+            opening.is_finished()
+        };
+        eventually(ended).await;
+        let why = opening.await.unwrap().unwrap_err();
+        assert!(why.is_unavailable(), "{why}");
+        let why = why.to_string();
+        let names = [&server.url()["redis://".len()..], "does not answer"];
+        assert!(names.iter().all(|name| why.contains(name)), "{why}");
+    });
+}
+
+#[support::test]
 async fn a_redis_that_restarts_is_connected_to_again_by_store_and_follower() {
     let mut server = redis_server();
     let store = Redis::new(server.url()).deadline(Duration::from_millis(500));

@@ -74,15 +74,13 @@ pub(crate) fn cluster_with(options: &[&[&str]; 3]) -> Result<Vec<RedisServer>, M
         // Two servers with the same epoch would have to find out which of them gives way.
         let epoch = (number + 1).to_string();
         assert_eq!(server.cli(&["CLUSTER", "SET-CONFIG-EPOCH", &epoch]).trim(), "OK");
-        let own = |setting| {
-            let answer = server.cli(&["CONFIG", "GET", setting]);
-            answer.lines().nth(1).expect("a port").trim().to_owned()
-        };
-        let (bus, tls) = (own("cluster-port"), own("tls-port"));
+        let bus = server.cli(&["CONFIG", "GET", "cluster-port"]);
+        let bus = bus.lines().nth(1).expect("a port").trim();
         // The servers send clients to this port until the server itself has told each of them its ports. A client with TLS would wait forever
         // at the port without TLS.
-        let port = if tls == "0" { server.port().to_string() } else { tls };
-        let met = servers[0].cli(&["CLUSTER", "MEET", "127.0.0.1", &port, &bus]);
+        let tls = options[number].iter().skip_while(|option| **option != "--tls-port").nth(1);
+        let port = tls.map_or_else(|| server.port().to_string(), ToString::to_string);
+        let met = servers[0].cli(&["CLUSTER", "MEET", "127.0.0.1", &port, bus]);
         assert_eq!(met.trim(), "OK");
     }
     for server in &servers {
@@ -182,8 +180,8 @@ impl Watched {
         output_of(cli.args(["-p", &self.port.to_string()]).args(command))
     }
 
-    /// Lets the sentinel replace a primary that is silent for half a second, instead of for 30 seconds. On a busy machine, a primary may be
-    /// silent for as long without a fault.
+    /// Lets the sentinel replace a primary that is silent for half a second, instead of for 30 seconds. On a busy machine, a primary without
+    /// a fault may be silent for half a second.
     fn replace_soon(&self) {
         let set = self.ask(&["SENTINEL", "SET", "mine", "down-after-milliseconds", "500"]);
         assert_eq!(set.unwrap_or_else(|why| panic!("{why}")).trim(), "OK");

@@ -99,12 +99,12 @@ impl RedisCore {
 
     /// Connects, and checks that Redis has the commands of the store and lets this server use them.
     pub(crate) async fn open(&self) -> Result<(), StoreError> {
-        self.within("a new connection", self.check_server()).await?;
+        self.within("the first command", self.check_server()).await?;
         self.within("the commands of the store", self.try_all_operations()).await?;
         self.within("a subscription", self.try_subscription()).await
     }
 
-    /// Limits the time of a part of the start. It may take longer than a request: names are resolved, and sentinels and nodes are asked.
+    /// Limits the time of a part of the start. A part may take longer than a request: names are resolved, and sentinels and nodes are asked.
     async fn within(
         &self,
         what: &str,

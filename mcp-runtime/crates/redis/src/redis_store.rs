@@ -38,9 +38,9 @@ use crate::{
 /// If Redis has users with limited rights, the user of the server needs the keys and the channels of the prefix, and `INFO`. The command
 /// `ACL SETUSER app on >password ~mcp:* &mcp:* +@all -@dangerous +info` creates such a user.
 ///
-/// The server connects when it starts, and tries each operation once. It does not start if Redis cannot be reached within five seconds (or
-/// within a longer [`deadline`](Self::deadline)), is older than version 6.2, accepts no writes, or does not give its user the rights for
-/// the keys and channels with this prefix. After that, while Redis is unavailable, the server tries each further step of its start again
+/// When the server starts, it connects, tries each operation once, and subscribes to a channel. Each of the three may take five seconds, or a
+/// longer [`deadline`](Self::deadline). The server does not start if Redis does not answer in this time, is older than version 6.2, accepts
+/// no writes, or does not give its user the rights for the keys and channels with this prefix. After that, while Redis is unavailable, the server tries each further step of its start again
 /// for about five seconds. If Redis becomes unavailable later, each transaction fails after the [`deadline`](Self::deadline), and the store
 /// connects again by itself, every 200 ms at first and every two seconds later. It also does so after a second without any answer, because
 /// a server that hangs, or whose machine is lost, closes no connection.
