@@ -143,37 +143,54 @@ fn clients_notice_nothing_when_the_nodes_are_restarted_in_turn() {
     });
 }
 
+/// Lets nginx send requests while a node stops. Returns their statuses, and the time from the signal to the last answer.
+async fn statuses_of_a_late_nginx() -> (Vec<u16>, Duration) {
+    const LATE: Duration = Duration::from_millis(600);
+    let mut cluster = needs(ServerCluster::start(fixture()));
+    let request = plain_call(1, "echo", json!({ "text": "x" })).bytes();
+    // nginx keeps a connection to each node, and each of these clients keeps one to nginx.
+    let mut clients = Vec::new();
+    for _ in 0..2 * NODES {
+        let mut client = Connection::open(cluster.address).await.unwrap();
+        client.send_all(&request, SOON).await.unwrap();
+        assert_eq!(client.head(false, SOON).await.unwrap().status, 200);
+        client.body(SOON).await.unwrap();
+        clients.push(client);
+    }
+    cluster.pause_nginx();
+    for client in &mut clients {
+        client.send_all(&request, SOON).await.unwrap();
+    }
+    let node = cluster.take(0);
+    let since = Stopwatch::start();
+    let stopping = tokio::task::spawn_blocking(move || node.stop());
+    eventually("the listener closes", async || Connection::open(cluster.node(0)).await.err()).await;
+    let closed = Stopwatch::start();
+    eventually("nginx to be late", async || (closed.elapsed() >= LATE).then_some(())).await;
+    cluster.resume_nginx();
+    let mut statuses = Vec::new();
+    for client in &mut clients {
+        statuses.push(client.head(false, SOON).await.unwrap().status);
+    }
+    let took = since.elapsed();
+    assert!(stopping.await.unwrap().success());
+    (statuses, took)
+}
+
 /// nginx does not repeat a request that it has sent on a connection that the node had closed.
 #[support::test]
 fn a_stopping_node_answers_requests_that_nginx_sends_late() {
-    const LATE: Duration = Duration::from_millis(600);
-    let mut cluster = needs(ServerCluster::start(fixture()));
-    run_within(Duration::from_secs(120), async {
-        let request = plain_call(1, "echo", json!({ "text": "x" })).bytes();
-        // nginx keeps a connection to each node, and each of these clients keeps one to nginx.
-        let mut clients = Vec::new();
-        for _ in 0..2 * NODES {
-            let mut client = Connection::open(cluster.address).await.unwrap();
-            client.send_all(&request, SOON).await.unwrap();
-            assert_eq!(client.head(false, SOON).await.unwrap().status, 200);
-            client.body(SOON).await.unwrap();
-            clients.push(client);
+    /// Time for which a node waits for such requests.
+    const WAITS: Duration = Duration::from_secs(2);
+    run_within(Duration::from_secs(300), async {
+        // On a busy machine, nginx may be later than the node waits. Such a run proves nothing.
+        for _ in 0..5 {
+            let (statuses, took) = statuses_of_a_late_nginx().await;
+            if statuses.iter().all(|status| *status == 200) {
+                return;
+            }
+            assert!(took >= WAITS, "{statuses:?} after {took:?}");
         }
-        cluster.pause_nginx();
-        for client in &mut clients {
-            client.send_all(&request, SOON).await.unwrap();
-        }
-        let node = cluster.take(0);
-        let stopping = tokio::task::spawn_blocking(move || node.stop());
-        eventually("the listener closes", async || Connection::open(cluster.node(0)).await.err())
-            .await;
-        let since = Stopwatch::start();
-        eventually("nginx to be late", async || (since.elapsed() >= LATE).then_some(())).await;
-        cluster.resume_nginx();
-        for client in &mut clients {
-            let head = client.head(false, SOON).await.unwrap();
-            assert_eq!(head.status, 200, "{}", cluster.nginx_log());
-        }
-        assert!(stopping.await.unwrap().success());
+        panic!("nginx is always later than a node waits");
     });
 }

@@ -9,6 +9,8 @@ use std::{
 
 use mcp_runtime::{Builder, prelude::*, server, testing::assert_contract};
 
+use support::requirement::{Missing, needs};
+
 use crate::locks::text;
 
 /// Adds two numbers.
@@ -94,9 +96,8 @@ impl Drop for Lock {
 #[support::test]
 #[ignore = "run by the tests below, in a process with an environment of its own"]
 fn child() {
-    let (Ok(group), Ok(file)) = (env::var("CONTRACT_GROUP"), env::var("CONTRACT_FILE")) else {
-        return;
-    };
+    let set = |name| env::var(name).map_err(|_| Missing::new(format!("the variable `{name}`")));
+    let (group, file) = (needs(set("CONTRACT_GROUP")), needs(set("CONTRACT_FILE")));
     assert_contract!(of(group.leak()), Path::new(&file));
 }
 
@@ -194,9 +195,8 @@ fn assert_contract_uses_defaults_for_omitted_arguments() {
         *panicked.downcast::<String>().expect("a text")
     }
     // With `MCP_LOCK` set, the assertions could write the lock files, which must be missing here.
-    if env::var_os("MCP_LOCK").is_some() {
-        return;
-    }
+    let set = env::var_os("MCP_LOCK").map(|_| Missing::new("an environment without `MCP_LOCK`"));
+    needs(set.map_or(Ok(()), Err));
     let folder = env!("CARGO_MANIFEST_DIR");
     let default = Path::new(folder).join("mcp.lock.json").display().to_string();
     let other = Path::new(folder).join("no/such.json").display().to_string();

@@ -26,8 +26,7 @@ use crate::{
     server::{MIB, Server, fixture},
 };
 
-/// Starts this server with the options that the header of the proxy's file names, and the proxy in front of it. Returns `None` if the proxy
-/// is not installed.
+/// Starts this server with the options that the header of the proxy's file names, and the proxy in front of it.
 async fn started(
     program: Program,
     server: &str,

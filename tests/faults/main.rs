@@ -2,8 +2,8 @@
 //! client is slow, disconnects, requests too much or does not read. They also cover shutdown, and a new process that takes over from an old
 //! one.
 //!
-//! Every wait has a deadline that only a hang exceeds, even on a slow machine. Tests assert only lower bounds of times. `support::clock`
-//! has the functions to wait with.
+//! Every wait has a deadline that only a hang exceeds, even on a slow machine. Tests assert upper bounds of times only on
+//! tokio's clock. `support::clock` has the functions to wait with.
 
 #![forbid(unsafe_code)]
 
