@@ -22,7 +22,7 @@ use crate::{
         read_by_every_reactor, run, text_of, tool_call,
     },
     files::{Folder, HOST, committed, options},
-    front::{BOTH, Changes, Front, Program},
+    front::{Changes, Front, Program, behind_both},
     server::{MIB, Server, fixture},
 };
 
@@ -37,15 +37,6 @@ async fn started(
     let server = Server::start_with(binary, &words(&of_header(program)), settings);
     let front = needs(Front::start(program, server.address(), changes).await);
     (server, front)
-}
-
-/// Runs a test behind nginx, and then behind Caddy.
-pub(crate) fn behind_both(test: impl AsyncFn(Program)) {
-    // The first call builds the examples, which may take longer than a test may.
-    example("quickstart");
-    for program in BOTH {
-        run(test(program));
-    }
 }
 
 fn of_header(program: Program) -> Vec<String> {

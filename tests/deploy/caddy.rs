@@ -10,7 +10,7 @@ use support::requirement::{Missing, needs, output_of};
 
 use crate::{
     files::{Folder, committed, replace},
-    front::{Changes, free_address, installed},
+    front::{Changes, Program, free_address},
 };
 
 const FILE: &str = "Caddyfile";
@@ -76,7 +76,7 @@ pub(crate) fn command(
     server: SocketAddr,
     changes: Changes<'_>,
 ) -> Result<(Command, PathBuf), Missing> {
-    let program = installed("caddy", "version", "caddy")?;
+    let program = Program::Caddy.installed()?;
     let file =
         folder.write(FILE, &rendered(for_version(&program), folder, address, server, changes));
     let mut command = Command::new(program);
@@ -91,7 +91,7 @@ pub(crate) fn command(
 /// Caddy warns about a file whose formatting is not its own.
 #[support::test]
 fn caddy_accepts_the_file_without_a_warning() {
-    let program = needs(installed("caddy", "version", "caddy"));
+    let program = needs(Program::Caddy.installed());
     let folder = Folder::new();
     let file = folder.write(FILE, &for_version(&program));
     let mut adapt = Command::new(program);

@@ -22,7 +22,7 @@ use support::{
 use crate::{
     client::{Session, message, plain_call, run},
     files::{Folder, replace, root},
-    front::{free_address, installed},
+    front::{Program, free_address},
     kubernetes::{parsed, validated},
 };
 
@@ -52,7 +52,7 @@ impl Cluster {
     /// # Errors
     /// Fails if a program that the script needs is missing.
     fn start() -> Result<Self, Missing> {
-        installed("nginx", "-v", "nginx")?;
+        Program::Nginx.installed()?;
         for program in ["redis-server", "bash"] {
             output_of(Command::new(program).arg("--version"))?;
         }
@@ -173,7 +173,7 @@ fn the_manifest_of_several_nodes_fits_the_schemas_and_agrees_with_itself() {
 
 #[support::test]
 fn nginx_accepts_the_settings_of_the_compose_file() {
-    let nginx = needs(installed("nginx", "-v", "nginx"));
+    let nginx = needs(Program::Nginx.installed());
     let compose = needs(parsed(&path("compose.yaml"))).documents.remove(0);
     let services = &compose["services"];
     assert_eq!(services["node"]["deploy"]["replicas"], 3);

@@ -9,7 +9,12 @@ use std::{
     time::Duration,
 };
 
-use support::{clock::eventually, process::Running, requirement::Missing};
+use support::{
+    clock::eventually,
+    examples::example,
+    process::Running,
+    requirement::{Missing, needs},
+};
 use tokio::{
     io::{copy, split},
     net::{TcpListener, TcpSocket, TcpStream},
@@ -25,6 +30,7 @@ use tokio_rustls::{
 
 use crate::{
     caddy,
+    client::run,
     files::{Folder, HOST},
     nginx,
 };
@@ -38,6 +44,14 @@ pub(crate) enum Program {
 
 pub(crate) const BOTH: [Program; 2] = [Program::Nginx, Program::Caddy];
 
+/// Runs a test behind nginx, and then behind Caddy. If a program is missing, the test runs behind the other one, and then ends as ignored.
+pub(crate) fn behind_both(test: impl AsyncFn(Program)) {
+    // The first call builds the examples, which may take longer than a test may.
+    example("quickstart");
+    let programs = BOTH.map(|program| program.installed().map(|_| run(test(program))));
+    programs.into_iter().for_each(needs);
+}
+
 /// Words of the committed file that a test replaces in addition to ports and paths.
 pub(crate) type Changes<'a> = &'a [(&'a str, &'a str)];
 
@@ -49,6 +63,20 @@ pub(crate) struct Front {
     // The process ends before its folder is removed.
     _process: Running,
     _folder: Folder,
+}
+
+impl Program {
+    /// Returns the command of the program.
+    ///
+    /// # Errors
+    ///
+    /// [`Missing`] when it is not installed.
+    pub(crate) fn installed(self) -> Result<String, Missing> {
+        match self {
+            Self::Nginx => installed("nginx", "-v", "nginx"),
+            Self::Caddy => installed("caddy", "version", "caddy"),
+        }
+    }
 }
 
 impl Front {

@@ -7,9 +7,9 @@ use serde_json::json;
 use support::{clock::eventually, requirement::needs};
 
 use crate::{
-    client::{Request, plain_call, run},
+    client::{Request, plain_call},
     files::{HOST, committed},
-    front::{BOTH, Front, Program},
+    front::{BOTH, Front, Program, behind_both},
     limits::default_time,
     relay::Relay,
     server::{Server, fixture},
@@ -50,63 +50,57 @@ fn server() -> Server {
 
 #[support::test]
 fn the_clients_of_a_proxy_share_its_connections_to_the_server() {
-    for program in BOTH {
-        run(async {
-            let server = server();
-            let relay = Relay::before(server.address()).await;
-            let front = needs(Front::start(program, relay.address, &[]).await);
-            let address = front.secured().await;
-            for _ in 0..5 {
-                assert_eq!(echo().ask(address).await.text(), "x", "{program:?}");
-            }
-            assert_eq!(relay.opened(), 1, "{program:?}");
-        });
-    }
+    behind_both(async |program| {
+        let server = server();
+        let relay = Relay::before(server.address()).await;
+        let front = needs(Front::start(program, relay.address, &[]).await);
+        let address = front.secured().await;
+        for _ in 0..5 {
+            assert_eq!(echo().ask(address).await.text(), "x", "{program:?}");
+        }
+        assert_eq!(relay.opened(), 1, "{program:?}");
+    });
 }
 
 /// With a shorter time in the file, the proxy closes the connection, and the next POST gets a new one.
 #[support::test]
 fn the_proxy_closes_idle_connections_as_its_file_says() {
-    for program in BOTH {
-        run(async {
-            let server = server();
-            let relay = Relay::before(server.address()).await;
-            let (setting, _) = idle_time(program);
-            let name = setting.split(' ').next().expect("a name");
-            let shorter = format!("{name} 200ms");
-            let changes = [(&*setting, &*shorter)];
-            let front = needs(Front::start(program, relay.address, &changes).await);
-            let address = front.secured().await;
-            for round in 1..=2 {
-                assert_eq!(echo().ask(address).await.text(), "x", "{program:?}");
-                eventually("the idle connection is closed", async || {
-                    let (by_proxy, by_server) = relay.closed();
-                    (by_proxy + by_server == round).then_some(())
-                })
-                .await;
-                assert_eq!(relay.closed(), (round, 0), "{program:?}: proxy, server");
-            }
-        });
-    }
+    behind_both(async |program| {
+        let server = server();
+        let relay = Relay::before(server.address()).await;
+        let (setting, _) = idle_time(program);
+        let name = setting.split(' ').next().expect("a name");
+        let shorter = format!("{name} 200ms");
+        let changes = [(&*setting, &*shorter)];
+        let front = needs(Front::start(program, relay.address, &changes).await);
+        let address = front.secured().await;
+        for round in 1..=2 {
+            assert_eq!(echo().ask(address).await.text(), "x", "{program:?}");
+            eventually("the idle connection is closed", async || {
+                let (by_proxy, by_server) = relay.closed();
+                (by_proxy + by_server == round).then_some(())
+            })
+            .await;
+            assert_eq!(relay.closed(), (round, 0), "{program:?}: proxy, server");
+        }
+    });
 }
 
 /// If the server has closed an idle connection long before, the proxy knows that, and sends the next POST on a new one.
 #[support::test]
 fn a_connection_that_the_server_has_closed_is_not_used_again() {
-    for program in BOTH {
-        run(async {
-            let soon = ("FIXTURE_LIMITS", "connection_idle=100");
-            let server = Server::start_with(fixture(), &["--allow-host", HOST], &[soon]);
-            let relay = Relay::before(server.address()).await;
-            let front = needs(Front::start(program, relay.address, &[]).await);
-            let address = front.secured().await;
-            for round in 1..=3 {
-                assert_eq!(echo().ask(address).await.text(), "x", "{program:?}");
-                eventually("the server closes the idle connection", async || {
-                    (relay.closed() == (0, round)).then_some(())
-                })
-                .await;
-            }
-        });
-    }
+    behind_both(async |program| {
+        let soon = ("FIXTURE_LIMITS", "connection_idle=100");
+        let server = Server::start_with(fixture(), &["--allow-host", HOST], &[soon]);
+        let relay = Relay::before(server.address()).await;
+        let front = needs(Front::start(program, relay.address, &[]).await);
+        let address = front.secured().await;
+        for round in 1..=3 {
+            assert_eq!(echo().ask(address).await.text(), "x", "{program:?}");
+            eventually("the server closes the idle connection", async || {
+                (relay.closed() == (0, round)).then_some(())
+            })
+            .await;
+        }
+    });
 }

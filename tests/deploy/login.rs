@@ -4,11 +4,10 @@ use serde_json::json;
 use support::{examples::example, requirement::needs, server::PASSWORDS};
 
 use crate::{
-    behind::behind_both,
     browser::{Back, Browser, Client, Page, Tokens, registration},
     client::{Request, initialize, plain_call},
     files::HOST,
-    front::{Front, Program},
+    front::{Front, Program, behind_both},
     server::Server,
 };
 

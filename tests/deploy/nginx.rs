@@ -12,7 +12,7 @@ use support::requirement::{Missing, needs};
 
 use crate::{
     files::{Folder, HOST, committed, replace},
-    front::{Changes, free_address, installed},
+    front::{Changes, Program, free_address},
 };
 
 const FILE: &str = "nginx.conf";
@@ -56,7 +56,7 @@ pub(crate) fn command(
     server: SocketAddr,
     changes: Changes<'_>,
 ) -> Result<(Command, PathBuf), Missing> {
-    let program = installed("nginx", "-v", "nginx")?;
+    let program = Program::Nginx.installed()?;
     let key = KeyPair::generate().expect("a key");
     let certificate = CertificateParams::new([HOST.to_owned()]).expect("a host name");
     let certificate = certificate.self_signed(&key).expect("a certificate").pem();
@@ -74,7 +74,7 @@ pub(crate) fn command(
 /// The comment above the lines `listen` says how.
 #[support::test]
 fn the_file_can_be_tried_without_a_certificate() {
-    let program = needs(installed("nginx", "-v", "nginx"));
+    let program = needs(Program::Nginx.installed());
     let (folder, address) = (Folder::new(), free_address());
     let text = committed(FILE);
     let is_kept = |line: &&str| {
