@@ -3,6 +3,8 @@
 import { writeFileSync } from 'node:fs';
 
 export default async function ({ page, open, run, main, result }) {
+    // Each step includes a build, which waits for the builds of other tests in the same target folder.
+    page.setDefaultTimeout(600_000);
     const { path, ...sources } = JSON.parse(process.env.SOURCES);
     const double = page.locator('.item', { hasText: 'double' });
     for (const revision of ['2026-07-28', '2025-11-25']) {
