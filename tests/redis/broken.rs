@@ -11,7 +11,7 @@ use std::{
 use mcp_runtime::store::{Output, Store, StoreOperation, Transaction};
 use mcp_runtime_redis::Redis;
 use support::{
-    redis::{RedisServer, free_port},
+    redis::{FREE_PORT, RedisServer},
     requirement::needs,
 };
 use tokio::{
@@ -190,8 +190,8 @@ async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, cuts: Arc<AtomicB
 
 #[support::test]
 async fn a_transaction_of_a_cluster_whose_answer_is_lost_is_not_applied_twice() {
-    let bus = free_port().to_string();
-    let server = needs(RedisServer::start(&["--cluster-enabled", "yes", "--cluster-port", &bus]));
+    let options = ["--cluster-enabled", "yes", "--cluster-port", FREE_PORT];
+    let server = needs(RedisServer::start(&options));
     assert_eq!(server.cli(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]).trim(), "OK");
     let proxy = Proxy::start(server.port()).await;
     let port = proxy.port.to_string();

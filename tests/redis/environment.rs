@@ -15,7 +15,7 @@ use mcp_runtime::{
 use rcgen::{CertificateParams, KeyPair};
 use serde_json::json;
 use support::{
-    redis::{RedisServer, free_port},
+    redis::{FREE_PORT, RedisServer},
     requirement::needs,
 };
 use tokio::sync::Notify;
@@ -153,12 +153,12 @@ impl Drop for Certificate {
 #[support::test]
 fn a_redis_with_a_password_is_reached_over_tls_if_its_certificate_is_trusted() {
     let (certificate, other) = (Certificate::new("redis"), Certificate::new("other"));
-    let (trusted, key, port) =
-        (certificate.path("certificate.pem"), certificate.path("key.pem"), free_port());
-    let (port, password) = (port.to_string(), "p@ss:word");
-    let options = ["--tls-port", &port, "--tls-cert-file", &trusted, "--tls-key-file", &key];
+    let (trusted, key) = (certificate.path("certificate.pem"), certificate.path("key.pem"));
+    let password = "p@ss:word";
+    let options = ["--tls-port", FREE_PORT, "--tls-cert-file", &trusted, "--tls-key-file", &key];
     let options = [&options[..], &["--tls-auth-clients", "no", "--requirepass", password]].concat();
-    let _redis = needs(RedisServer::start(&options));
+    let redis = needs(RedisServer::start(&options));
+    let port = redis.option("--tls-port").expect("a port");
     let url = format!("rediss://default:p%40ss%3Aword@localhost:{port}");
     let outcome = |url: &str, trusted: &str| {
         outcome(&[("MCP_REDIS_URL", url), (OWN_STORE, "no"), ("SSL_CERT_FILE", trusted)])
@@ -174,16 +174,14 @@ fn a_redis_with_a_password_is_reached_over_tls_if_its_certificate_is_trusted() {
 fn a_cluster_is_reached_over_tls() {
     let certificate = Certificate::new("cluster");
     let (trusted, key) = (certificate.path("certificate.pem"), certificate.path("key.pem"));
-    let ports = [(); 3].map(|()| free_port().to_string());
-    let options = ports.each_ref().map(|port| {
-        let tls = ["--tls-port", port, "--tls-cert-file", &trusted, "--tls-key-file", &key];
-        // Otherwise the servers name each other's ports without TLS.
-        let among = ["--tls-cluster", "yes", "--tls-ca-cert-file", &trusted];
-        [&tls[..], &among, &["--tls-auth-clients", "no"]].concat()
-    });
-    let _servers = needs(cluster_with(&options.each_ref().map(Vec::as_slice)));
-    let hosts = ports.map(|port| format!("127.0.0.1:{port}")).join(",");
-    let url = format!("rediss+cluster://{hosts}");
+    let tls = ["--tls-port", FREE_PORT, "--tls-cert-file", &trusted, "--tls-key-file", &key];
+    // Otherwise the servers name each other's ports without TLS.
+    let among = ["--tls-cluster", "yes", "--tls-ca-cert-file", &trusted];
+    let options = [&tls[..], &among, &["--tls-auth-clients", "no"]].concat();
+    let servers = needs(cluster_with(&options));
+    let ports = servers.iter().map(|server| server.option("--tls-port").expect("a port"));
+    let hosts: Vec<_> = ports.map(|port| format!("127.0.0.1:{port}")).collect();
+    let url = format!("rediss+cluster://{}", hosts.join(","));
     let outcome = |trusted: &str| {
         outcome(&[("MCP_REDIS_URL", &url), (OWN_STORE, "no"), ("SSL_CERT_FILE", trusted)])
     };

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeSet,
     env, fs,
+    net::TcpStream,
     path::PathBuf,
     process::{self, Command, Stdio},
     sync::{
@@ -22,7 +23,7 @@ use mcp_runtime_redis::Redis;
 use support::{
     clock::eventually_blocking,
     process::Running,
-    redis::{RedisServer, free_port},
+    redis::{FREE_PORT, RedisServer, free_port},
     requirement::{Missing, needs, output_of},
 };
 
@@ -56,17 +57,15 @@ impl<S: Send + Sync + 'static> Store for OwnServers<S> {
 }
 
 fn cluster() -> Result<Vec<RedisServer>, Missing> {
-    cluster_with(&[&[][..]; 3])
+    cluster_with(&[])
 }
 
-/// Starts three primaries, each with further options, and joins them to a cluster.
-pub(crate) fn cluster_with(options: &[&[&str]; 3]) -> Result<Vec<RedisServer>, Missing> {
-    let mut servers = Vec::new();
-    for own in options {
-        let bus = free_port().to_string();
-        let options = ["--cluster-enabled", "yes", "--cluster-port", &bus];
-        servers.push(RedisServer::start(&[&options[..], own].concat())?);
-    }
+/// Starts three primaries with these further options, and joins them to a cluster.
+pub(crate) fn cluster_with(options: &[&str]) -> Result<Vec<RedisServer>, Missing> {
+    let of_cluster = ["--cluster-enabled", "yes", "--cluster-port", FREE_PORT];
+    let options = [&of_cluster[..], options].concat();
+    let started = (0..3).map(|_| RedisServer::start(&options));
+    let servers = started.collect::<Result<Vec<_>, _>>()?;
     for (number, server) in servers.iter().enumerate() {
         let first = (number * SLOTS / 3).to_string();
         let last = ((number + 1) * SLOTS / 3 - 1).to_string();
@@ -74,12 +73,11 @@ pub(crate) fn cluster_with(options: &[&[&str]; 3]) -> Result<Vec<RedisServer>, M
         // Two servers with the same epoch would have to find out which of them gives way.
         let epoch = (number + 1).to_string();
         assert_eq!(server.cli(&["CLUSTER", "SET-CONFIG-EPOCH", &epoch]).trim(), "OK");
-        let bus = server.cli(&["CONFIG", "GET", "cluster-port"]);
-        let bus = bus.lines().nth(1).expect("a port").trim();
+        let bus = server.option("--cluster-port").expect("a port");
         // The servers send clients to this port until the server itself has told each of them its ports. A client with TLS would wait forever
         // at the port without TLS.
-        let tls = options[number].iter().skip_while(|option| **option != "--tls-port").nth(1);
-        let port = tls.map_or_else(|| server.port().to_string(), ToString::to_string);
+        let port =
+            server.option("--tls-port").map_or_else(|| server.port().to_string(), str::to_owned);
         let met = servers[0].cli(&["CLUSTER", "MEET", "127.0.0.1", &port, bus]);
         assert_eq!(met.trim(), "OK");
     }
@@ -157,16 +155,24 @@ impl Watched {
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let folder = env::temp_dir().join(format!("mcp-sentinel-{}-{number}", process::id()));
         fs::create_dir_all(&folder).expect("a folder");
-        let (port, file) = (free_port(), folder.join("sentinel.conf"));
-        // The sentinel writes what it knows into its file.
-        let settings = format!(
-            "port {port}\nbind 127.0.0.1\ndir {folder:?}\nsentinel monitor mine {of} 1\nsentinel failover-timeout mine 5000\n"
-        );
-        fs::write(&file, settings).expect("the folder is writable");
-        let mut command = Command::new("redis-server");
-        command.arg(&file).arg("--sentinel").stdin(Stdio::null()).stdout(Stdio::null());
-        let watched =
-            Self { primary, replica, sentinel: Running::start(&mut command), port, folder };
+        // Another process may take the port before the sentinel does.
+        let (sentinel, port) = eventually_blocking("a sentinel", || {
+            let (port, file) = (free_port(), folder.join("sentinel.conf"));
+            // The sentinel writes what it knows into its file.
+            let settings = format!(
+                "port {port}\nbind 127.0.0.1\ndir {folder:?}\nsentinel monitor mine {of} 1\nsentinel failover-timeout mine 5000\n"
+            );
+            fs::write(&file, settings).expect("the folder is writable");
+            let mut command = Command::new("redis-server");
+            command.arg(&file).arg("--sentinel").stdin(Stdio::null()).stdout(Stdio::null());
+            let mut sentinel = Running::start(&mut command);
+            let listens = eventually_blocking("the sentinel to listen or to end", || {
+                let has_ended = sentinel.wait(Duration::ZERO).map(|_| false);
+                has_ended.or_else(|| TcpStream::connect(("127.0.0.1", port)).ok().map(|_| true))
+            });
+            listens.then_some((sentinel, port))
+        });
+        let watched = Self { primary, replica, sentinel, port, folder };
         eventually_blocking("the sentinel to know the replica", || {
             let replicas = watched.ask(&["SENTINEL", "REPLICAS", "mine"]).unwrap_or_default();
             replicas.contains(&watched.replica.port().to_string()).then_some(())

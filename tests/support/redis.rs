@@ -20,6 +20,9 @@ use crate::{
 };
 use rustix::process::Signal;
 
+/// Value of an option that stands for a free port.
+pub const FREE_PORT: &str = "a free port";
+
 /// Running `redis-server`, which loses its data when it ends, unless its options say otherwise.
 pub struct RedisServer {
     program: PathBuf,
@@ -30,7 +33,7 @@ pub struct RedisServer {
 }
 
 impl RedisServer {
-    /// Starts a server with these further options, on a free port of loopback.
+    /// Starts a server with these further options, on a free port of loopback. [`FREE_PORT`] in the options is replaced by another free port.
     ///
     /// # Errors
     /// Fails if `redis-server` or `redis-cli` is not installed.
@@ -46,25 +49,39 @@ impl RedisServer {
         for program in [program, Path::new("redis-cli")] {
             output_of(Command::new(program).arg("--version"))?;
         }
-        let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
         static FOLDERS: AtomicUsize = AtomicUsize::new(0);
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let folder = env::temp_dir().join(format!("mcp-redis-{}-{number}", process::id()));
         fs::create_dir_all(&folder).expect("a folder");
-        // Another process may take the port before the server does, so that a further try is needed.
+        let mut problem = String::new();
+        // Another process may take a port before the server does, so that a further try is needed.
         for _ in 0..10 {
             let port = free_port();
-            if let Some(process) = start(program, port, &folder, &options) {
-                let (program, process) = (program.to_owned(), Some(process));
-                return Ok(Self { program, process, folder, port, options });
+            let chosen = |option: &&str| match *option {
+                FREE_PORT => free_port().to_string(),
+                other => other.to_owned(),
+            };
+            let options: Vec<String> = options.iter().map(chosen).collect();
+            match start(program, port, &folder, &options) {
+                Ok(process) => {
+                    let (program, process) = (program.to_owned(), Some(process));
+                    return Ok(Self { program, process, folder, port, options });
+                }
+                Err(printed) => problem = printed,
             }
         }
-        panic!("{} does not start", program.display());
+        panic!("{} does not start:\n{problem}", program.display());
     }
 
     /// Returns the port of the server.
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Returns the value of an option with which the server was started.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        let mut options = self.options.iter().skip_while(|option| *option != name);
+        options.nth(1).map(String::as_str)
     }
 
     /// Returns the URL of the server.
@@ -79,8 +96,8 @@ impl RedisServer {
 
     /// Starts the server again, on the same port. It has its data again if its options let it write a file.
     pub fn restart(&mut self) {
-        self.process = start(&self.program, self.port, &self.folder, &self.options);
-        assert!(self.process.is_some(), "the port has been taken");
+        let started = start(&self.program, self.port, &self.folder, &self.options);
+        self.process = Some(started.unwrap_or_else(|printed| panic!("no restart:\n{printed}")));
     }
 
     /// Stops the server from answering.
@@ -117,8 +134,8 @@ pub fn free_port() -> u16 {
     listener.local_addr().expect("its address").port()
 }
 
-/// Starts a server, and waits until it accepts connections. Returns `None` if it ends before, or needs longer than [`LIMIT`].
-fn start(program: &Path, port: u16, folder: &Path, options: &[String]) -> Option<Running> {
+/// Starts a server, and waits until it accepts connections. If it ends before, or needs longer than [`LIMIT`], returns what it has printed.
+fn start(program: &Path, port: u16, folder: &Path, options: &[String]) -> Result<Running, String> {
     let mut command = Command::new(program);
     command
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--dir"])
@@ -128,14 +145,20 @@ fn start(program: &Path, port: u16, folder: &Path, options: &[String]) -> Option
         .stdout(Stdio::piped());
     let mut process = Running::start(&mut command);
     let lines = BufReader::new(process.stdout().expect("stdout is piped")).lines();
-    let (ready, is_ready) = mpsc::channel();
+    let (print, printed) = mpsc::channel();
     // This thread reads to the end, because the server must never block on a full pipe.
     thread::spawn(move || {
         for line in lines.map_while(Result::ok) {
-            if line.contains("Ready to accept connections") {
-                let _ = ready.send(());
-            }
+            let _ = print.send(line);
         }
     });
-    is_ready.recv_timeout(LIMIT).ok().map(|()| process)
+    let mut before = String::new();
+    while let Ok(line) = printed.recv_timeout(LIMIT) {
+        if line.contains("Ready to accept connections") {
+            return Ok(process);
+        }
+        before += &line;
+        before.push('\n');
+    }
+    Err(before)
 }
