@@ -266,7 +266,7 @@ async fn logins_end_with_the_data_of_redis_and_begin_again() {
 
 /// Checks that tokens, an unused code and a login that is under way survive an outage in which Redis keeps its data.
 async fn check_outage(mut redis: RedisServer, is_paused: bool) {
-    let store = || Redis::new(redis.url()).deadline(Duration::from_secs(1));
+    let store = || Redis::new(redis.url()).deadline(Duration::from_secs(5));
     let nodes = [Node::start(store()).await, Node::start(store()).await];
     let [a, b] = &nodes;
     let client = a.register().await;
