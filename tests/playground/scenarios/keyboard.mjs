@@ -110,6 +110,8 @@ export default async function ({ page, open, result, main, dialog }) {
     await page.keyboard.press('Control+Enter');
     await page.locator('.state-done').waitFor();
     assert.match(await result.innerText(), /Zoe/);
+    // The result may arrive before the dialog closes.
+    await dialog.waitFor({ state: 'detached' });
     // On a narrow screen, the search opens the list.
     await page.setViewportSize({ width: 360, height: 720 });
     await page.keyboard.press('Escape');

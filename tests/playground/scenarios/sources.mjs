@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 
 export default async function ({ page, open, run, main, result }) {
-    // Each step includes a build, which waits for the builds of other tests in the same target folder.
+    // The steps after a change include a build, which waits for the builds of other tests in the same target folder.
     page.setDefaultTimeout(600_000);
     const { path, ...sources } = JSON.parse(process.env.SOURCES);
     const double = page.locator('.item', { hasText: 'double' });

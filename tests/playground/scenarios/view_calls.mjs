@@ -43,6 +43,7 @@ export default async function (context) {
     await page.keyboard.press('Enter');
     assert.deepEqual((await declined).error, { code: -32000, message: 'The user has refused calls of this view that may change something' });
     await newest(/failed\s*switch_lamp/);
+    await dialog.waitFor({ state: 'detached' });
     // The answer holds for this view. Tools that only read go on.
     assert.match((await call('switch_lamp', on)).error.message, /has refused/);
     assert.equal(await dialog.count(), 0);
@@ -55,6 +56,7 @@ export default async function (context) {
     assert.equal(await dialog.getByText('more to answer').count(), 0);
     await button('Allow', dialog).click();
     assert.deepEqual((await both).map(({ result }) => result.content[0].text), ['attic is off', 'attic is on']);
+    await dialog.waitFor({ state: 'detached' });
     assert.equal((await call('switch_lamp', on)).result.content[0].text, 'attic is on');
     assert.equal(await dialog.count(), 0);
     assert.equal(changes(), 3);
