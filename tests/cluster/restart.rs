@@ -180,7 +180,7 @@ async fn statuses_of_a_late_nginx() -> (Vec<u16>, Duration) {
 /// nginx does not repeat a request that it has sent on a connection that the node had closed.
 #[support::test]
 fn a_stopping_node_answers_requests_that_nginx_sends_late() {
-    /// Time for which a node waits for such requests.
+    /// Time for which a node waits for such requests: `LAST_REQUEST_OF_PROXY` of the HTTP transport.
     const WAITS: Duration = Duration::from_secs(2);
     run_within(Duration::from_secs(300), async {
         // On a busy machine, nginx may be later than the node waits. Such a run proves nothing.

@@ -155,7 +155,7 @@ impl Watched {
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let folder = env::temp_dir().join(format!("mcp-sentinel-{}-{number}", process::id()));
         fs::create_dir_all(&folder).expect("a folder");
-        // Another process may take the port before the sentinel does.
+        // The port is free when it is chosen, and another process may take it before the sentinel does.
         let (sentinel, port) = eventually_blocking("a sentinel", || {
             let (port, file) = (free_port(), folder.join("sentinel.conf"));
             // The sentinel writes what it knows into its file.

@@ -54,7 +54,7 @@ impl RedisServer {
         let folder = env::temp_dir().join(format!("mcp-redis-{}-{number}", process::id()));
         fs::create_dir_all(&folder).expect("a folder");
         let mut problem = String::new();
-        // Another process may take a port before the server does, so that a further try is needed.
+        // The ports are free when they are chosen, and another process may take them before the server does.
         for _ in 0..10 {
             let port = free_port();
             let chosen = |option: &&str| match *option {
