@@ -180,6 +180,30 @@ fn a_stopping_server_answers_a_trusted_proxy_on_an_idle_connection_after_a_secon
     });
 }
 
+/// The head of a response that began before the stop does not announce the end of the connection, so a proxy keeps the connection.
+#[support::test]
+fn a_stopping_server_answers_a_trusted_proxy_a_second_after_a_stream_has_ended() {
+    in_step(async {
+        let trusting = server().trust_proxy("127.0.0.1").limits(Limits::new());
+        let served = Served::start(trusting).await;
+        let session = Session::begin(served.address, "2025-11-25").await;
+        let mut of_session = session.get().open(served.address).await.check_events();
+        let listen = modern(1, "subscriptions/listen", json!({ "notifications": {} }));
+        let mut listening = listen.open(served.address).await.check_events();
+        let stopping = served.stop();
+        of_session.rest().await;
+        listening.rest().await;
+        advance(Duration::from_secs(1)).await;
+        pause().await;
+        for stream in [&mut of_session, &mut listening] {
+            assert_eq!(stream.head.get("connection"), None);
+            let head = exchange(&mut stream.connection, &discover()).await;
+            assert_eq!((head.status, head.get("connection").as_deref()), (200, Some("close")));
+        }
+        stopping.await.unwrap();
+    });
+}
+
 /// Only a proxy sends requests of other clients, and the grace period is for running calls.
 #[support::test]
 fn a_stopping_server_closes_an_idle_connection_within_a_second_without_a_proxy_and_with_a_short_grace_period()

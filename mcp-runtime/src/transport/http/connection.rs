@@ -76,7 +76,7 @@ impl HttpConnection {
         let mut stops = pin!(is_stopping.wait_for(|stops| *stops));
         let mut driven: Option<(ConnectionWaker, Deadlines)> = None;
         let mut has_asked = false;
-        let mut last_request: Option<Pin<Box<Sleep>>> = None;
+        let mut last_request: Option<LastRequestWait> = None;
         let served = poll_fn(|cx| {
             let (waker, deadlines) = match &mut driven {
                 Some(driven) if driven.0.wakes(cx.waker()) => driven,
@@ -88,20 +88,25 @@ impl HttpConnection {
                     driven.insert((ConnectionWaker::of(cx.waker()), deadlines))
                 }
             };
-            if !has_asked && state.endpoint.is_stopping() {
-                let last_request = last_request.get_or_insert_with(|| {
-                    let _entered = timers.enter();
-                    // The grace period is for running calls, so connections without a request must close before it ends.
-                    Box::pin(sleep(opened.time_for_last_request().min(limits.grace / 2)))
-                });
-                let waits = !state.activity.is_working();
-                if !waits || last_request.as_mut().poll(cx).is_ready() {
-                    has_asked = true;
-                    Pin::new(&mut connection).graceful_shutdown();
+            loop {
+                if Pin::new(&mut connection)
+                    .poll(&mut Context::from_waker(waker.waker()))?
+                    .is_ready()
+                {
+                    return Poll::Ready(Ok::<_, hyper::Error>(None));
                 }
-            }
-            if Pin::new(&mut connection).poll(&mut Context::from_waker(waker.waker()))?.is_ready() {
-                return Poll::Ready(Ok::<_, hyper::Error>(None));
+                if has_asked || !state.endpoint.is_stopping() {
+                    break;
+                }
+                let wait = last_request.get_or_insert_with(|| {
+                    let _entered = timers.enter();
+                    LastRequestWait::new(opened.time_for_last_request(), limits.grace)
+                });
+                if wait.poll(cx, &state.activity).is_pending() {
+                    break;
+                }
+                has_asked = true;
+                Pin::new(&mut connection).graceful_shutdown();
             }
             deadlines.look(state).map_or(Poll::Pending, |why| Poll::Ready(Ok(Some(why))))
         });
@@ -127,6 +132,43 @@ impl HttpConnection {
                 tracing::debug!("the connection of {} broke: {error}", opened.address);
             }
         }
+    }
+}
+
+/// Wait of a stopping server for a last request on a connection. A response that begins during the stop announces that the connection will
+/// close. A response that has begun before does not, so its client may send another request. The wait begins when the connection has
+/// neither a request nor an unread response.
+struct LastRequestWait {
+    most: Duration,
+    grace: Duration,
+    stopped: Instant,
+    is_idle: bool,
+    over: Pin<Box<Sleep>>,
+}
+
+impl LastRequestWait {
+    /// Creates the wait. Call this function when the grace period begins.
+    ///
+    /// # Panics
+    /// Panics if it is called outside of a tokio runtime with a timer.
+    fn new(most: Duration, grace: Duration) -> Self {
+        let over = Box::pin(sleep(Duration::ZERO));
+        Self { most, grace, stopped: Instant::now(), is_idle: false, over }
+    }
+
+    /// Returns `Ready` if the connection has been idle for the time of the wait.
+    fn poll(&mut self, cx: &mut Context<'_>, activity: &ActivityClock) -> Poll<()> {
+        let was_idle = self.is_idle;
+        self.is_idle = !activity.is_working() && !activity.is_blocked();
+        if !self.is_idle {
+            return Poll::Pending;
+        }
+        if !was_idle {
+            // The grace period is for running calls, so connections without a request must close before it ends.
+            let left = self.grace.saturating_sub(self.stopped.elapsed());
+            self.over.as_mut().reset(Instant::now() + self.most.min(left / 2));
+        }
+        self.over.as_mut().poll(cx)
     }
 }
 
