@@ -173,7 +173,7 @@ impl Begun {
 
 #[support::test]
 fn streams_calls_and_tasks_go_on_after_redis_was_stopped_and_has_its_data_again() {
-    let mut cluster = needs(ServerCluster::start_with(fixture(), DURABLE));
+    let mut cluster = needs(ServerCluster::start_for_outage(fixture(), DURABLE));
     run_within(MOST, async {
         let begun = Begun::at(&cluster).await;
         cluster.redis.stop();
@@ -188,7 +188,7 @@ fn streams_calls_and_tasks_go_on_after_redis_was_stopped_and_has_its_data_again(
 
 #[support::test]
 fn streams_and_calls_are_gone_after_redis_has_lost_its_data_and_tasks_go_on() {
-    let mut cluster = needs(ServerCluster::start(fixture()));
+    let mut cluster = needs(ServerCluster::start_for_outage(fixture(), &[]));
     run_within(MOST, async {
         let begun = Begun::at(&cluster).await;
         cluster.redis.stop();

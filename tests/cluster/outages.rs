@@ -72,7 +72,7 @@ pub(crate) async fn check_back(cluster: &ServerCluster, session: &Session, expec
 
 #[support::test]
 fn sessions_go_on_after_redis_was_stopped_and_has_its_data_again() {
-    let mut cluster = needs(ServerCluster::start_with(fixture(), DURABLE));
+    let mut cluster = needs(ServerCluster::start_for_outage(fixture(), DURABLE));
     run_within(MOST, async {
         let session = Session::begin(cluster.address, REVISION).await;
         cluster.redis.stop();
@@ -84,7 +84,7 @@ fn sessions_go_on_after_redis_was_stopped_and_has_its_data_again() {
 
 #[support::test]
 fn clients_begin_new_sessions_after_redis_has_lost_its_data() {
-    let mut cluster = needs(ServerCluster::start(fixture()));
+    let mut cluster = needs(ServerCluster::start_for_outage(fixture(), &[]));
     run_within(MOST, async {
         let session = Session::begin(cluster.address, REVISION).await;
         cluster.redis.stop();
@@ -96,7 +96,7 @@ fn clients_begin_new_sessions_after_redis_has_lost_its_data() {
 
 #[support::test]
 fn sessions_go_on_after_redis_was_paused() {
-    let cluster = needs(ServerCluster::start(fixture()));
+    let cluster = needs(ServerCluster::start_for_outage(fixture(), &[]));
     run_within(MOST, async {
         let session = Session::begin(cluster.address, REVISION).await;
         cluster.redis.pause();

@@ -33,6 +33,8 @@ pub struct ServerCluster {
     pub redis: RedisServer,
     /// URL by which the nodes reach Redis.
     store: String,
+    /// Time in milliseconds that the fixture gives Redis for an answer.
+    deadline: u32,
     binary: PathBuf,
     nodes: [Option<HttpServer>; NODES],
     addresses: [SocketAddr; NODES],
@@ -43,23 +45,24 @@ pub struct ServerCluster {
 impl ServerCluster {
     /// Starts three processes of a program that reads `MCP_REDIS_URL`, and waits until nginx accepts connections.
     ///
-    /// The fixture reads `FIXTURE_REDIS` in its place, and gives Redis two seconds for an answer. With the usual 250 ms, requests fail on a
+    /// The fixture reads `FIXTURE_REDIS` in its place, and gives Redis 20 seconds for an answer. With the usual 250 ms, requests fail on a
     /// busy machine.
     ///
     /// # Errors
     ///
     /// Fails if Redis or nginx is not installed.
     pub fn start(binary: &Path) -> Result<Self, Missing> {
-        Self::start_with(binary, &[])
+        Self::start_with(binary, &[], 20_000, None)
     }
 
-    /// Like [`start`](Self::start), with options for Redis.
+    /// Like [`start`](Self::start), with options for Redis. The fixture gives Redis two seconds for an answer, so that the nodes soon notice
+    /// when the test stops Redis.
     ///
     /// # Errors
     ///
     /// Fails if Redis or nginx is not installed.
-    pub fn start_with(binary: &Path, options: &[&str]) -> Result<Self, Missing> {
-        Self::start_delayed(binary, options, None)
+    pub fn start_for_outage(binary: &Path, options: &[&str]) -> Result<Self, Missing> {
+        Self::start_with(binary, options, 2000, None)
     }
 
     /// Like [`start`](Self::start), with a delay in each direction between the nodes and Redis.
@@ -68,12 +71,13 @@ impl ServerCluster {
     ///
     /// Fails if Redis or nginx is not installed.
     pub fn start_slow(binary: &Path, delay: Duration) -> Result<Self, Missing> {
-        Self::start_delayed(binary, &[], Some(delay))
+        Self::start_with(binary, &[], 20_000, Some(delay))
     }
 
-    fn start_delayed(
+    fn start_with(
         binary: &Path,
         options: &[&str],
+        deadline: u32,
         delay: Option<Duration>,
     ) -> Result<Self, Missing> {
         let nginx = nginx()?;
@@ -108,6 +112,7 @@ impl ServerCluster {
             address,
             redis,
             store,
+            deadline,
             binary: binary.to_owned(),
             nodes: [const { None }; NODES],
             addresses,
@@ -170,7 +175,7 @@ impl ServerCluster {
         let variables = [
             ("MCP_REDIS_URL", url()),
             ("FIXTURE_REDIS", url()),
-            ("FIXTURE_REDIS_DEADLINE", PathBuf::from("2000")),
+            ("FIXTURE_REDIS_DEADLINE", PathBuf::from(self.deadline.to_string())),
         ];
         let options = ["--trust-proxy", "127.0.0.1", "--legacy-sse"];
         let server = HttpServer::start_at(self.addresses[node], &self.binary, &options, &variables);
