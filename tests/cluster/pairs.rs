@@ -12,6 +12,7 @@ use support::{
 use crate::{
     client::{Reply, run_within, text_of, tool_call},
     memory::{keys, some_at_once},
+    outages::DURABLE,
     pair::Pair,
     server::fixture,
 };
@@ -188,7 +189,7 @@ async fn check_accepted(pair: &mut Pair, node: SocketAddr, id: usize) {
 /// A restarted Redis may have lost its last writes, and with them messages of clients. So the stream of a client that posts to other nodes ends.
 #[support::test]
 fn clients_go_on_or_begin_again_after_redis_was_stopped_and_has_its_data_again() {
-    let mut cluster = needs(ServerCluster::start_for_outage(fixture(), &["--appendonly", "yes"]));
+    let mut cluster = needs(ServerCluster::start_for_outage(fixture(), DURABLE));
     run_within(MOST, async {
         let nodes = [0, 1, 2].map(|node| cluster.node(node));
         let mut pair = Pair::begin_at([nodes[0], nodes[1]]).await;

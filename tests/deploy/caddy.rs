@@ -6,11 +6,14 @@ use std::{
     process::{Command, Stdio},
 };
 
-use support::requirement::{Missing, needs, output_of};
+use support::{
+    process::free_address,
+    requirement::{Missing, needs, output_of},
+};
 
 use crate::{
     files::{Folder, committed, replace},
-    front::{Changes, Program, free_address},
+    front::{Changes, Program},
 };
 
 const FILE: &str = "Caddyfile";

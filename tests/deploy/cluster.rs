@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     fs,
     io::{BufRead as _, BufReader},
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::Duration,
@@ -15,14 +15,14 @@ use serde_json::json;
 use support::{
     clock::{LIMIT, eventually},
     examples::example,
-    process::Running,
+    process::{Running, free_ports},
     requirement::{Missing, needs, output_of},
 };
 
 use crate::{
     client::{Session, message, plain_call, run},
     files::{Folder, replace, root},
-    front::{Program, free_address},
+    front::Program,
     kubernetes::{parsed, validated},
 };
 
@@ -39,13 +39,6 @@ struct Cluster {
     nodes: Vec<u32>,
 }
 
-/// Returns the first of five free ports in a row.
-fn free_ports() -> u16 {
-    let is_free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
-    let mut ports = std::iter::repeat_with(|| free_address().port().min(u16::MAX - 5));
-    ports.find(|port| (*port..port + 5).all(is_free)).expect("five free ports")
-}
-
 impl Cluster {
     /// Runs the script.
     ///
@@ -56,7 +49,7 @@ impl Cluster {
         for program in ["redis-server", "bash"] {
             output_of(Command::new(program).arg("--version"))?;
         }
-        let port = free_ports();
+        let port = free_ports(5);
         let mut command = Command::new("bash");
         command
             .arg(path("run.sh"))

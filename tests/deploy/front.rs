@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    net::{Ipv4Addr, SocketAddr, TcpListener as StdListener},
+    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::Arc,
@@ -12,7 +12,7 @@ use std::{
 use support::{
     clock::eventually,
     examples::example,
-    process::Running,
+    process::{Running, free_address},
     requirement::{Missing, needs},
 };
 use tokio::{
@@ -162,11 +162,6 @@ fn connector(trusted: &Path) -> Option<TlsConnector> {
         .with_root_certificates(roots)
         .with_no_client_auth();
     Some(TlsConnector::from(Arc::new(config)))
-}
-
-pub(crate) fn free_address() -> SocketAddr {
-    let listener = StdListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("it has an address")
 }
 
 /// Checks that a program of this name can be started with this argument, and returns its name or path. `package` is the package of Debian.

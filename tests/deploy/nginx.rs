@@ -8,11 +8,14 @@ use std::{
 };
 
 use rcgen::{CertificateParams, KeyPair};
-use support::requirement::{Missing, needs};
+use support::{
+    process::free_address,
+    requirement::{Missing, needs},
+};
 
 use crate::{
     files::{Folder, HOST, committed, replace},
-    front::{Changes, Program, free_address},
+    front::{Changes, Program},
 };
 
 const FILE: &str = "nginx.conf";

@@ -22,8 +22,8 @@ use mcp_runtime::{
 use mcp_runtime_redis::Redis;
 use support::{
     clock::eventually_blocking,
-    process::Running,
-    redis::{FREE_PORT, RedisServer, free_port},
+    process::{Running, free_address},
+    redis::{FREE_PORT, RedisServer},
     requirement::{Missing, needs, output_of},
 };
 
@@ -157,7 +157,7 @@ impl Watched {
         fs::create_dir_all(&folder).expect("a folder");
         // The port is free when it is chosen, and another process may take it before the sentinel does.
         let (sentinel, port) = eventually_blocking("a sentinel", || {
-            let (port, file) = (free_port(), folder.join("sentinel.conf"));
+            let (port, file) = (free_address().port(), folder.join("sentinel.conf"));
             // The sentinel writes what it knows into its file.
             let settings = format!(
                 "port {port}\nbind 127.0.0.1\ndir {folder:?}\nsentinel monitor mine {of} 1\nsentinel failover-timeout mine 5000\n"

@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    net::{SocketAddr, TcpListener, TcpStream},
+    net::{SocketAddr, TcpStream},
     path::{Path, PathBuf},
     process::{self, Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
@@ -13,7 +13,7 @@ use rustix::process::Signal;
 
 use crate::{
     clock::eventually_blocking,
-    process::{HttpServer, Running, send_signal},
+    process::{HttpServer, Running, free_address, send_signal},
     redis::RedisServer,
     requirement::Missing,
     slow::SlowProxy,
@@ -89,7 +89,7 @@ impl ServerCluster {
                 format!("redis://{}", proxy.address)
             }
         };
-        let [address, addresses @ ..]: [SocketAddr; NODES + 1] = free_addresses();
+        let (address, addresses) = (free_address(), [(); NODES].map(|()| free_address()));
         static FOLDERS: AtomicUsize = AtomicUsize::new(0);
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
         let folder = env::temp_dir().join(format!("mcp-cluster-{}-{number}", process::id()));
@@ -196,12 +196,6 @@ impl Drop for ServerCluster {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
-}
-
-/// Returns addresses that no process listens on at the moment.
-fn free_addresses<const N: usize>() -> [SocketAddr; N] {
-    let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));
-    listeners.map(|listener| listener.local_addr().expect("its address"))
 }
 
 /// Returns the name or the path of nginx.

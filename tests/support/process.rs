@@ -2,16 +2,51 @@
 
 use std::{
     env, fs,
+    hash::{BuildHasher as _, RandomState},
     io::{BufRead, BufReader},
-    net::SocketAddr,
+    net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio},
-    sync::mpsc,
+    sync::{
+        LazyLock,
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
     thread,
     time::{Duration, Instant},
 };
 
 use crate::{clock::LIMIT, harness::Output};
+
+/// Returns an address of loopback with a port that no process uses at the moment; see [`free_ports`].
+///
+/// # Panics
+///
+/// When all ports are taken.
+pub fn free_address() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], free_ports(1)))
+}
+
+/// Returns the first of this number of ports in a row that no process uses at the moment, and that no earlier call has returned.
+///
+/// The ports are below those that systems give to connections, so a server that is restarted at its port finds it free.
+///
+/// # Panics
+///
+/// When all ports are taken.
+pub fn free_ports(count: u16) -> u16 {
+    const PORTS: std::ops::Range<u16> = 10_000..32_000;
+    // Each process begins at another port.
+    static NEXT: LazyLock<AtomicU64> =
+        LazyLock::new(|| AtomicU64::new(RandomState::new().hash_one(0) >> 1));
+    let next = || {
+        let number = NEXT.fetch_add(count.into(), Ordering::Relaxed) % PORTS.len() as u64;
+        PORTS.start + u16::try_from(number).expect("less than the number of ports")
+    };
+    let is_free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
+    let mut ports = std::iter::repeat_with(next).take(PORTS.len());
+    ports.find(|port| (*port..port + count).all(is_free)).expect("free ports")
+}
 
 /// A process that is killed when the value is dropped.
 #[derive(Debug)]

@@ -3,7 +3,6 @@
 use std::{
     env, fs,
     io::{BufRead as _, BufReader},
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{self, Command, Stdio},
     sync::{
@@ -15,7 +14,7 @@ use std::{
 
 use crate::{
     clock::LIMIT,
-    process::{Running, send_signal},
+    process::{Running, free_address, send_signal},
     requirement::{Missing, output_of},
 };
 use rustix::process::Signal;
@@ -56,9 +55,9 @@ impl RedisServer {
         let mut problem = String::new();
         // The ports are free when they are chosen, and another process may take them before the server does.
         for _ in 0..10 {
-            let port = free_port();
+            let port = free_address().port();
             let chosen = |option: &&str| match *option {
-                FREE_PORT => free_port().to_string(),
+                FREE_PORT => free_address().port().to_string(),
                 other => other.to_owned(),
             };
             let options: Vec<String> = options.iter().map(chosen).collect();
@@ -126,12 +125,6 @@ impl Drop for RedisServer {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
     }
-}
-
-/// Returns a port of loopback that no process uses at the moment.
-pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("its address").port()
 }
 
 /// Starts a server, and waits until it accepts connections. If it ends before, or needs longer than [`LIMIT`], returns what it has printed.
