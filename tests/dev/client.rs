@@ -34,11 +34,25 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn start(mut command: Command) -> Self {
+    pub(crate) fn start(command: Command) -> Self {
+        let mut client = Self::start_unread(command);
+        let errors = BufReader::new(client.process.stderr.take().expect("stderr is piped"));
+        let said = client.stderr.clone();
+        let output = Output::of_this_thread();
+        thread::spawn(move || {
+            for line in errors.lines().map_while(Result::ok) {
+                output.line(format_args!("{line}"));
+                *said.lock().expect("no test panics here") += &format!("{line}\n");
+            }
+        });
+        client
+    }
+
+    /// Like [`start`](Self::start), but no thread reads stderr.
+    pub(crate) fn start_unread(mut command: Command) -> Self {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.spawn().expect("cargo starts");
         let stdout = BufReader::new(process.stdout.take().expect("stdout is piped"));
-        let errors = BufReader::new(process.stderr.take().expect("stderr is piped"));
         let (sender, messages) = channel();
         let (lines, written) = (stdout, Arc::<Mutex<String>>::default());
         let stdout = written.clone();
@@ -49,15 +63,7 @@ impl Client {
                 let _ = sender.send(message.unwrap_or_else(|error| panic!("{error}: {line}")));
             }
         });
-        let stderr = Arc::<Mutex<String>>::default();
-        let said = stderr.clone();
-        let output = Output::of_this_thread();
-        thread::spawn(move || {
-            for line in errors.lines().map_while(Result::ok) {
-                output.line(format_args!("{line}"));
-                *said.lock().expect("no test panics here") += &format!("{line}\n");
-            }
-        });
+        let stderr = Arc::default();
         Self { stdin: process.stdin.take(), process, messages, kept: Vec::new(), stdout, stderr }
     }
 

@@ -51,6 +51,23 @@ fn a_new_tool_reaches_a_session_that_stays_open() {
     }
 }
 
+/// The server prints more than the pipe and the relay of `dev` keep.
+#[support::test]
+fn a_client_that_does_not_read_stderr_is_served() {
+    const PRINT: &str =
+        "#[tool]\nfn print() { (0..3000).for_each(|_| eprintln!(\"{}\", \"x\".repeat(1000))); }\n";
+    let workshop = Workshop::new("unread", PRINT);
+    let mut client = Client::start_unread(workshop.dev(&[]));
+    client.initialize("2025-11-25");
+    for _ in 0..2 {
+        client.wait_for_answer("print", json!({}));
+    }
+    workshop.save_program(DOUBLE);
+    let answer = client.wait_for_answer("double", json!({ "number": 21 }));
+    assert_eq!(text(&answer), "42");
+    client.check_end();
+}
+
 /// Compares `dev` with `cargo build` after the same changes of two equal crates, in turn.
 #[support::test]
 #[ignore = "a measurement: `cargo test --workspace --test dev -- --ignored --nocapture saving`"]

@@ -113,7 +113,7 @@ pub(crate) fn prints(sources: &[Source]) -> Vec<String> {
 /// Only the stdio guard, and the system calls that it makes, contain unsafe code.
 pub(crate) fn unsafe_code(sources: &[Source]) -> Vec<String> {
     each(sources, |source, line| {
-        !["guard.rs", "descriptors.rs"]
+        !["guard.rs", "system_calls.rs"]
             .iter()
             .any(|file| source.path.ends_with(&format!("/transport/stdio/{file}")))
             && (line.contains("unsafe {")

@@ -28,6 +28,40 @@ fn print() -> &'static str {
     "printed"
 }
 
+/// Prints this many lines to stderr, each of this many bytes with its end.
+#[tool]
+fn print_lines(lines: usize, bytes: usize) -> &'static str {
+    for n in 0..lines {
+        let text = format!("line {n} of {lines} ");
+        eprintln!("{text}{}", "x".repeat((bytes - 1).saturating_sub(text.len())));
+    }
+    "printed"
+}
+
+/// Prints lines to stdout and to stderr in turn.
+#[tool]
+fn print_both(lines: usize) -> &'static str {
+    for n in 0..lines {
+        println!("out {n}");
+        eprintln!("err {n}");
+    }
+    "printed"
+}
+
+/// Prints like `print_lines`, and ends the process with `exit`, with `abort`, or with a `panic` during another panic.
+#[tool]
+fn print_and_end(lines: usize, bytes: usize, way: String) {
+    print_lines(lines, bytes);
+    match &*way {
+        "exit" => std::process::exit(3),
+        "abort" => std::process::abort(),
+        _ => {
+            let _bomb = Bomb;
+            panic!("a panic before another one");
+        }
+    }
+}
+
 /// Panics at once.
 #[tool]
 fn panic_now() {

@@ -25,6 +25,7 @@ mod recorded;
 mod server;
 mod styled;
 mod terminal;
+mod unread;
 
 fn main() -> std::process::ExitCode {
     support::harness::run()

@@ -106,7 +106,10 @@ impl Server {
     }
 
     pub(crate) fn start_as(mut command: Command) -> Self {
-        let mut child = command.spawn().expect("the fixture starts");
+        Self::of(command.spawn().expect("the fixture starts"))
+    }
+
+    fn of(mut child: Child) -> Self {
         let stderr = child.stderr.take().map(|stderr| thread::spawn(move || read_text(stderr)));
         Self {
             stdin: child.stdin.take(),
@@ -117,6 +120,13 @@ impl Server {
             kept: Vec::new(),
             asked: OnceLock::new(),
         }
+    }
+
+    /// Starts a server, and returns the reading end of its stderr, which no thread reads.
+    pub(crate) fn start_unread(mut command: Command) -> (Self, ChildStderr) {
+        let mut child = command.spawn().expect("the fixture starts");
+        let stderr = child.stderr.take().expect("stderr is piped");
+        (Self::of(child), stderr)
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -7,10 +7,13 @@ use std::task::Poll;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Builder;
-#[cfg(feature = "http")]
-use crate::transport::http::{HttpListener, HttpServer, HttpService, ToSocketAddrs};
 #[cfg(all(feature = "stdio", any(unix, windows)))]
 use crate::transport::stdio;
+#[cfg(feature = "http")]
+use crate::transport::{
+    http::{HttpListener, HttpServer, HttpService, ToSocketAddrs},
+    relay_stderr,
+};
 use crate::{
     error::ServeError,
     protocol::{Peer, Service},
@@ -72,7 +75,8 @@ impl Builder {
     /// Serves one client on stdin and stdout, on the caller's runtime. Use `run` instead if your program has no runtime of its own.
     ///
     /// The runtime needs I/O and time enabled. As soon as this method runs, stdout belongs to the protocol, and text that the program
-    /// prints goes to stderr.
+    /// prints goes to stderr. On Unix, a pipe or a socket as stderr is relayed until the process ends, so a client that does not read it does
+    /// not block the server.
     ///
     /// Returns when the client has closed stdin, or when the process has received SIGTERM (on Unix). Running calls may then finish within the
     /// [grace period](crate::limits::Limits::grace) (5 seconds by default), which a further SIGTERM ends early. Then the remaining calls are
@@ -158,7 +162,8 @@ impl Builder {
     /// Serves over HTTP until SIGTERM or Ctrl-C. To choose another signal, or to learn the port, use [`bind_http`](Self::bind_http).
     ///
     /// The server runs on the caller's runtime, which needs I/O and time enabled. It serves every protocol revision at once: requests of
-    /// 2026-07-28, and sessions of the older revisions.
+    /// 2026-07-28, and sessions of the older revisions. On Unix and with the feature `stdio`, a pipe or a socket as stderr is relayed until the
+    /// process ends, so a full pipe that no process reads does not block the server.
     ///
     /// Specification: Base protocol, Transports (Streamable HTTP).
     ///
@@ -185,6 +190,7 @@ impl Builder {
     /// }
     /// ```
     pub async fn serve_http(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
+        relay_stderr();
         self.bind_http(address).await?.serve().await
     }
 

@@ -142,7 +142,8 @@ async fn serve_stdio(
     mut launch: Launch,
     words: DevWords,
 ) -> Result<(), DevError> {
-    let (_guard, input, output) = StdioGuard::install()?;
+    let (guard, input, output) = StdioGuard::install()?;
+    guard.relay_stderr();
     if input.is_terminal() {
         say(format_args!(
             "note: {name} waits for a client on stdin; the command `install CLIENT --dev` configures a client, and `dev --http` serves over HTTP\n"
@@ -160,8 +161,12 @@ async fn serve_http(
     mut launch: Launch,
     words: DevWords,
 ) -> Result<(), DevError> {
-    use crate::transport::http::{DEFAULT_ADDRESS, complete_address};
+    use crate::transport::{
+        http::{DEFAULT_ADDRESS, complete_address},
+        relay_stderr,
+    };
 
+    relay_stderr();
     let address =
         words.address.map_or(DEFAULT_ADDRESS.to_owned(), |given| complete_address(&given));
     launch.args.push("--http=127.0.0.1:0".into());

@@ -16,3 +16,9 @@ pub(crate) mod stream;
 
 #[cfg(feature = "stdio")]
 pub(crate) use self::runtime::block_on;
+#[cfg(all(feature = "http", feature = "stdio", unix))]
+pub(crate) use self::stdio::relay_stderr;
+
+/// Does nothing: stderr is relayed on Unix, with the feature `stdio`.
+#[cfg(all(feature = "http", not(all(feature = "stdio", unix))))]
+pub(crate) fn relay_stderr() {}

@@ -3,7 +3,11 @@
 use std::{future::Future, io::Write as _, net::SocketAddr, pin::pin};
 
 use super::{reactors::Reactors, server::HttpServer};
-use crate::{error::ServeError, protocol::example_request, transport::runtime::block_on};
+use crate::{
+    error::ServeError,
+    protocol::example_request,
+    transport::{relay_stderr, runtime::block_on},
+};
 
 /// Address that a server listens on by default.
 pub(crate) const DEFAULT_ADDRESS: &str = "127.0.0.1:8000";
@@ -49,6 +53,7 @@ pub(crate) fn run(
     bind: impl Future<Output = Result<HttpServer, ServeError>>,
     announce: impl FnOnce(&HttpServer),
 ) -> Result<(), ServeError> {
+    relay_stderr();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let served = pin!(async {
         let server = bind.await?;

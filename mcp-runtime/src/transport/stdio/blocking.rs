@@ -13,8 +13,13 @@ use tokio::sync::mpsc;
 
 use crate::transport::runtime::start_thread;
 
+/// Maximum size of an atomic write to a pipe, in bytes. Outside of Linux, this is the minimum that POSIX guarantees.
+#[cfg(unix)]
+pub(super) const PIPE_BUF: usize =
+    if cfg!(any(target_os = "linux", target_os = "android")) { 4096 } else { 512 };
+
 /// Size of one read, in bytes: the capacity of a pipe on Linux.
-const CHUNK: usize = 64 * 1024;
+pub(super) const CHUNK: usize = 64 * 1024;
 
 /// Maximum number of chunks that are read ahead of the current one.
 const READ_AHEAD: usize = 4;
@@ -200,25 +205,31 @@ impl WriteQueue {
     }
 }
 
-fn write_pieces(mut file: &File, mut bytes: &[u8], piece: usize) -> io::Result<()> {
+fn write_pieces(file: &File, mut bytes: &[u8], piece: usize) -> io::Result<()> {
     while !bytes.is_empty() {
-        let (mut now, later) = bytes.split_at(end_of_piece(bytes, piece));
-        while !now.is_empty() {
-            match file.write(now) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(count) => now = &now[count..],
-                Err(error) => wait_after(error, file, Direction::Write)?,
-            }
-        }
+        let (now, later) = bytes.split_at(end_of_piece(bytes, piece));
+        write_piece(file, now)?;
         bytes = later;
+    }
+    Ok(())
+}
+
+/// Writes all bytes, and waits as long as the file takes none.
+pub(super) fn write_piece(mut file: &File, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.write(bytes) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(count) => bytes = &bytes[count..],
+            Err(error) => wait_after(error, file, Direction::Write)?,
+        }
     }
     Ok(())
 }
 
 /// Returns the end of the last line that fits in `piece` bytes, or else the end of the first line.
 ///
-/// A write of at most `PIPE_BUF` bytes to a pipe is atomic. A longer write may be split, and another process may write in between.
-fn end_of_piece(bytes: &[u8], piece: usize) -> usize {
+/// A write of at most [`PIPE_BUF`] bytes to a pipe is atomic. A longer write may be split, and another process may write in between.
+pub(super) fn end_of_piece(bytes: &[u8], piece: usize) -> usize {
     if bytes.len() <= piece {
         return bytes.len();
     }
@@ -247,7 +258,7 @@ fn wait_after(error: io::Error, file: &File, direction: Direction) -> io::Result
 
 #[cfg(unix)]
 fn wait(file: &File, direction: Direction) -> io::Result<()> {
-    use super::descriptors::{Readiness, wait};
+    use super::system_calls::{Readiness, wait};
 
     wait(
         file,

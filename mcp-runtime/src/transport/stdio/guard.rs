@@ -4,6 +4,8 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use super::streams::{StdioInput, StdioOutput};
+#[cfg(unix)]
+use super::system_calls::StandardStream;
 
 /// Changes that [`restore`] has to undo. `None` until a guard is installed.
 static INSTALLED: Mutex<Option<platform::Changed>> = Mutex::new(None);
@@ -40,6 +42,18 @@ impl StdioGuard {
         *installed = Some(changed);
         Ok((StdioGuard(()), input, output))
     }
+
+    /// Relays stderr, and fd 1 with it, if stderr is a pipe or a socket. A client that does not read its end then does not block the server.
+    #[cfg(unix)]
+    pub(crate) fn relay_stderr(&self) {
+        super::stderr::relay();
+        // If the call fails, fd 1 still points to the stderr that the process began with.
+        let _ = StandardStream::Output.redirect_to(io::stderr());
+    }
+
+    /// Does nothing: stderr is relayed only on Unix.
+    #[cfg(not(unix))]
+    pub(crate) fn relay_stderr(&self) {}
 }
 
 impl Drop for StdioGuard {
@@ -68,8 +82,8 @@ mod platform {
     use std::sync::{Arc, Weak};
 
     use super::super::{
-        descriptors::{StandardStream, duplicate},
         polled::{Descriptor, Stream},
+        system_calls::{StandardStream, duplicate},
     };
     use super::{StdioInput, StdioOutput};
 

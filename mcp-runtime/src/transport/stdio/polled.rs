@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::unix::pipe;
 
-use super::descriptors::{StandardStream, is_nonblocking, set_nonblocking};
+use super::system_calls::{StandardStream, is_nonblocking, set_nonblocking};
 
 /// Protocol stream, which is either polled or served by a thread.
 #[derive(Debug)]

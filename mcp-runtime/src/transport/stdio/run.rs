@@ -56,6 +56,7 @@ async fn serve_while<S: FnMut(&mut Context<'_>) -> Poll<()>>(
     stop: impl FnOnce() -> S,
 ) -> Result<(), ServeError> {
     let (guard, input, output) = StdioGuard::install()?;
+    guard.relay_stderr();
     if input.is_terminal() {
         hint(&server.identity);
     }

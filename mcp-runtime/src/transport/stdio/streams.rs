@@ -10,14 +10,11 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+#[cfg(unix)]
+use super::blocking::PIPE_BUF;
 use super::blocking::{BlockingReader, BlockingWriter};
 #[cfg(unix)]
 use super::polled::{PolledSink, PolledSource, Stream};
-
-/// Maximum size of an atomic write to a pipe, in bytes. Outside of Linux, this is the minimum that POSIX guarantees.
-#[cfg(unix)]
-const PIPE_BUF: usize =
-    if cfg!(any(target_os = "linux", target_os = "android")) { 4096 } else { 512 };
 
 /// Byte stream from the client, returned by [`StdioGuard::install`](super::StdioGuard::install).
 #[derive(Debug)]

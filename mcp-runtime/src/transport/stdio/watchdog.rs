@@ -22,8 +22,8 @@ use tokio::{
 };
 
 use super::{
-    descriptors::{Readiness, wait},
     guard::restore,
+    system_calls::{Readiness, wait},
 };
 use crate::{
     catalog::Catalog,

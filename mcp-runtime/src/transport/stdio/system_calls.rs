@@ -1,4 +1,4 @@
-//! System calls on file descriptors that the standard library does not provide, for Unix.
+//! System calls that the standard library does not provide, for Unix: on file descriptors, and before the end of the process.
 //!
 //! This module calls `libc` directly, on which tokio depends anyway. A crate with safe wrappers for all of Unix takes longer to compile
 //! than any other crate that the stdio transport needs (`docs/decisions/0099-a-first-server-builds-only-what-it-runs.md`).
@@ -100,6 +100,48 @@ fn poll(fd: impl AsFd, readiness: Readiness, timeout: libc::c_int) -> io::Result
     let mut polled = libc::pollfd { fd: fd.as_fd().as_raw_fd(), events, revents: 0 };
     // SAFETY: the pointer is to one `pollfd`, which matches the length of 1, and no other code uses it during the call.
     retry(|| unsafe { libc::poll(&raw mut polled, 1, timeout) }).map(|ready| ready > 0)
+}
+
+/// Returns the number of bytes that can be read from a pipe.
+pub(super) fn unread_bytes(pipe: impl AsFd) -> io::Result<usize> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: FIONREAD writes one `c_int`, to which the pointer points, and no other code uses it during the call.
+    retry(|| unsafe { libc::ioctl(pipe.as_fd().as_raw_fd(), libc::FIONREAD, &raw mut bytes) })?;
+    Ok(usize::try_from(bytes).unwrap_or(0))
+}
+
+/// Runs a function when the process exits, after `main` or in [`std::process::exit`].
+pub(super) fn at_exit(run: extern "C" fn()) {
+    // SAFETY: atexit only stores the pointer of the function, which is valid for as long as the process. If there is no memory for it, the
+    // function does not run.
+    unsafe { libc::atexit(run) };
+}
+
+/// Writes the buffers of the output streams of the C library, which `exit` writes later than it runs the functions of [`at_exit`].
+pub(super) fn flush_c_streams() {
+    // SAFETY: a null pointer stands for all streams, and each of them has a lock.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+}
+
+/// Runs a function before SIGABRT ends the process, unless the program already handles or ignores this signal. The function runs as a signal
+/// handler: it must not take a lock or allocate memory. It has to call [`abort_again`], because the signal would otherwise be ignored.
+pub(super) fn before_abort(run: extern "C" fn(libc::c_int)) {
+    // SAFETY: `sigaction` is a C struct, for which zeros are valid: the default action, no flags, and an empty set of signals.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: without a new action, the call writes the present one to the pointer.
+    let known = unsafe { libc::sigaction(libc::SIGABRT, std::ptr::null(), &raw mut action) } == 0;
+    if known && action.sa_sigaction == libc::SIG_DFL {
+        action.sa_sigaction = run as *const () as libc::sighandler_t;
+        action.sa_flags = libc::SA_RESETHAND;
+        // SAFETY: the function has the signature of a handler without SA_SIGINFO, and the system copies `action`.
+        unsafe { libc::sigaction(libc::SIGABRT, &raw const action, std::ptr::null_mut()) };
+    }
+}
+
+/// Ends the process with SIGABRT when the handler of [`before_abort`] returns. Its action is the default action again.
+pub(super) fn abort_again() {
+    // SAFETY: raise touches no memory. The signal is blocked while its handler runs.
+    unsafe { libc::raise(libc::SIGABRT) };
 }
 
 /// Repeats a system call that a signal has interrupted. A system call returns -1 if it fails.
