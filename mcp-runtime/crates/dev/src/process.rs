@@ -1,10 +1,7 @@
 //! Processes of servers, and the signals that end `dev` itself.
 
-#[cfg(unix)]
-use std::io::IsTerminal as _;
 use std::{
     ffi::OsString,
-    fs,
     future::pending,
     io::{self, Write as _},
     path::Path,
@@ -12,6 +9,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
+#[cfg(unix)]
+use std::{fs, io::IsTerminal as _};
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
