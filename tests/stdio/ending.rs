@@ -275,7 +275,7 @@ fn a_result_that_never_comes_is_given_up_after_the_grace() {
 }
 
 /// Calls a tool that computes on the only thread of the server.
-fn computing(mut server: Server) -> Server {
+pub(crate) fn computing(mut server: Server) -> Server {
     let mut message = call("x", "compute", json!({}));
     message["params"]["_meta"]["progressToken"] = json!("begun");
     server.send(&message);

@@ -48,13 +48,21 @@ fn print_both(lines: usize) -> &'static str {
     "printed"
 }
 
-/// Prints like `print_lines`, and ends the process with `exit`, with `abort`, or with a `panic` during another panic.
+/// Prints like `print_lines`, and ends the process with `exit`, with `abort`, with `abort` after it has installed a handler for SIGABRT
+/// (`handled`), or with a `panic` during another panic.
 #[tool]
 fn print_and_end(lines: usize, bytes: usize, way: String) {
     print_lines(lines, bytes);
     match &*way {
         "exit" => std::process::exit(3),
         "abort" => std::process::abort(),
+        #[cfg(unix)]
+        "handled" => {
+            let abort = rustix::process::Signal::ABORT.as_raw();
+            let kind = tokio::signal::unix::SignalKind::from_raw(abort);
+            let _handler = tokio::signal::unix::signal(kind).expect("a handler");
+            std::process::abort();
+        }
         _ => {
             let _bomb = Bomb;
             panic!("a panic before another one");

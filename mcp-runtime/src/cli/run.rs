@@ -87,7 +87,7 @@ impl Builder {
     /// **While it serves**, stdout carries only the protocol. Output that this process or its children print goes to stderr, and reading
     /// stdin returns end of file. The commands redirect output in the same way, so the output of `call` can be piped. If a call panics, the
     /// client gets an error, and the other calls continue. A program built with `panic = "abort"` ends at its first panic, and the client
-    /// sees its connection close. On Unix, a client that does not read stderr loses lines of it, and its calls are answered.
+    /// sees its connection close. On Unix, a client that does not read stderr misses lines of it, and still gets answers to its calls.
     ///
     /// **With `--http`** (feature `http`) the server starts one thread fewer than there are processors, but at least one. Each thread
     /// serves its own connections. Mark a handler that computes for long with `blocking`. Otherwise the other connections of its thread

@@ -159,7 +159,7 @@ impl LastRequestWait {
     /// Returns `Ready` if the connection has been idle for the time of the wait.
     fn poll(&mut self, cx: &mut Context<'_>, activity: &ActivityClock) -> Poll<()> {
         let was_idle = self.is_idle;
-        self.is_idle = !activity.is_working() && !activity.is_blocked();
+        self.is_idle = activity.is_idle();
         if !self.is_idle {
             return Poll::Pending;
         }
@@ -393,8 +393,7 @@ impl Deadlines {
     }
 
     fn count(&mut self, activity: &ActivityClock) -> Option<Overdue> {
-        let (requests, is_idle) =
-            (activity.requests(), !activity.is_working() && !activity.is_blocked());
+        let (requests, is_idle) = (activity.requests(), activity.is_idle());
         if self.idle.is_over(requests, is_idle) {
             Some(Overdue::Idle)
         } else if self.head.is_over(requests, is_idle && activity.awaits_rest()) {

@@ -66,6 +66,11 @@ impl ActivityClock {
         self.at_work.load(Relaxed) > 0
     }
 
+    /// Whether there is neither a request, nor a response that the client has not read.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.is_working() && !self.is_blocked()
+    }
+
     pub(super) fn is_blocked(&self) -> bool {
         self.is_blocked.load(Relaxed)
     }

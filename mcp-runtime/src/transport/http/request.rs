@@ -408,14 +408,14 @@ impl<B: RequestBody> Future for RequestFuture<B> {
         if response.status() >= StatusCode::BAD_REQUEST {
             reply::log_refusal(&response, parts, || active.state().address_of(parts));
         }
-        if active.state().endpoint.is_draining() {
-            reply::close(&mut response, parts);
-        }
         let connection = || connection.take().or_else(|| active.state().keep_connection(parts));
         if !response.body_mut().register(active, connection) {
             response = reply::busy(
                 "too many answers are waiting to be read, and there is no room for this one: try again later",
             );
+        }
+        if active.state().endpoint.is_draining() {
+            reply::close(&mut response, parts);
         }
         if let Some(origin) = self.origin.take() {
             allow_page(response.headers_mut(), origin);

@@ -2,43 +2,50 @@
 //!
 //! A write to a full pipe blocks its thread, and holds the lock of stderr meanwhile. After 64 KiB that no process reads, a log, `eprintln!` or
 //! the message of a panic would therefore block all threads of the server, and its end. If stderr is a pipe or a socket, [`relay`] makes fd 2
-//! a pipe of its own. One thread reads this pipe at once, and another writes the text to the client. Between the two are at most [`MOST`]
-//! bytes. Further lines are dropped and counted. A terminal or a file stays as it is.
+//! a pipe of its own. One thread reads this pipe without delay, and another writes the text to the client. When too much text waits for the
+//! client, further lines are dropped and counted. A terminal or a file stays as it is.
 
 use std::{
     fs::File,
-    io::{self, ErrorKind, Read as _},
+    io::{self, Read as _},
     os::{
         fd::{AsFd, OwnedFd},
         unix::fs::FileTypeExt as _,
     },
+    process,
     sync::{
         Condvar, Mutex, MutexGuard, Once, OnceLock, PoisonError,
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use super::{
     blocking::{CHUNK, PIPE_BUF, end_of_piece, write_piece},
     system_calls::{
-        Readiness, StandardStream, abort_again, at_exit, before_abort, duplicate, flush_c_streams,
-        unread_bytes, wait,
+        Readiness, StandardStream, at_exit, before_abort, duplicate, unread_bytes, wait,
     },
 };
 use crate::transport::runtime::start_thread;
 
-/// Maximum number of bytes that wait for the client.
-const MOST: usize = 1 << 20;
+/// Maximum number of bytes that wait to be written. As many may wait in the write that the client holds up, so 1 MiB waits in all.
+const MOST: usize = 512 << 10;
 
-/// Maximum time for which the end of the process waits, in all and for a client that reads nothing.
+/// Maximum time for which the end of the process waits for the client.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// Maximum time for which the end of the process waits while the client takes nothing.
 const LAST_WORDS_UNREAD: Duration = Duration::from_secs(1);
+
+/// Pause of a thread that waits for a state without an event.
+const STEP: Duration = Duration::from_millis(5);
 
 static RELAY: OnceLock<StderrRelay> = OnceLock::new();
 
 struct StderrRelay {
+    /// Process that runs the threads of the relay. A fork of it does not.
+    process: u32,
     /// Pipe whose other end is fd 2.
     source: File,
     /// The stderr that the process began with.
@@ -47,6 +54,8 @@ struct StderrRelay {
     filled: Condvar,
     /// Number of bytes that have left the pipe, and are neither written nor dropped. While the pipe is being read, the number is higher.
     unwritten: AtomicUsize,
+    /// Number of writes to the client.
+    writes: AtomicUsize,
 }
 
 /// Relays stderr from now on until the process ends, if stderr is a pipe or a socket. Further calls do nothing. If the system has no pipe or
@@ -72,42 +81,39 @@ fn start() -> io::Result<()> {
     start_thread("mcp-stderr-pipe", Box::new(|| relay.read_all()))?;
     StandardStream::Error.redirect_to(&sink)?;
     at_exit(exit);
-    before_abort(abort);
+    before_abort(finish);
     Ok(())
 }
 
 extern "C" fn exit() {
-    flush_c_streams();
     finish();
 }
 
-extern "C" fn abort(_: std::ffi::c_int) {
-    finish();
-    abort_again();
-}
-
-/// Waits until the client has the text that was written before. The wait has a limit, and a shorter one while the client reads nothing. Takes
-/// no lock and allocates no memory, because it also runs in a signal handler.
+/// Waits until all text is in the pipe of the client. The wait has a limit, and a shorter one while the client takes nothing. Takes no lock and
+/// allocates no memory, because it also runs in a signal handler.
 fn finish() {
-    const STEP: Duration = Duration::from_millis(5);
-    let Some(relay) = RELAY.get() else { return };
-    let (mut waited, mut unread_for, mut before) = (Duration::ZERO, Duration::ZERO, None);
-    while waited < LAST_WORDS && unread_for < LAST_WORDS_UNREAD {
-        let left = (unread_bytes(&relay.source).unwrap_or(0), relay.unwritten.load(SeqCst));
-        if left == (0, 0) {
+    let Some(relay) = RELAY.get().filter(|relay| relay.process == process::id()) else { return };
+    let begun = Instant::now();
+    let (mut writes, mut written_at) = (relay.writes.load(SeqCst), begun);
+    while begun.elapsed() < LAST_WORDS && written_at.elapsed() < LAST_WORDS_UNREAD {
+        // The pipe comes first, because bytes are counted before they leave it.
+        if unread_bytes(&relay.source).unwrap_or(0) == 0 && relay.unwritten.load(SeqCst) == 0 {
             return;
         }
-        unread_for = if before == Some(left) { unread_for + STEP } else { Duration::ZERO };
-        before = Some(left);
         thread::sleep(STEP);
-        waited += STEP;
+        let now = relay.writes.load(SeqCst);
+        if now != writes {
+            (writes, written_at) = (now, Instant::now());
+        }
     }
 }
 
 impl StderrRelay {
     fn new(source: OwnedFd, client: File) -> Self {
+        let (unwritten, writes) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let (unread, filled) = (Mutex::default(), Condvar::new());
-        Self { source: source.into(), client, unread, filled, unwritten: AtomicUsize::new(0) }
+        let process = process::id();
+        Self { process, source: source.into(), client, unread, filled, unwritten, writes }
     }
 
     fn unread(&self) -> MutexGuard<'_, UnreadText> {
@@ -123,39 +129,39 @@ impl StderrRelay {
             self.unwritten.fetch_add(CHUNK, SeqCst);
             let read = ready.and_then(|()| (&self.source).read(&mut chunk));
             let mut unread = self.unread();
-            let before = unread.text.len();
+            let before = unread.left();
             unread.push(&chunk[..read.as_ref().map_or(0, |count| *count)]);
-            self.unwritten.fetch_add(unread.text.len(), SeqCst);
+            self.unwritten.fetch_add(unread.left(), SeqCst);
             self.unwritten.fetch_sub(before + CHUNK, SeqCst);
             drop(unread);
             self.filled.notify_one();
             match read {
                 Ok(0) => return,
-                Err(error) if error.kind() != ErrorKind::Interrupted => {
-                    let _ = StandardStream::Error.redirect_to(&self.client);
-                    return;
-                }
-                Ok(_) | Err(_) => {}
+                Ok(_) => {}
+                Err(_) => thread::sleep(STEP),
             }
         }
     }
 
-    /// Writes the text in pieces that the client receives whole. After a write that failed, the client has closed its end, and the text is
-    /// dropped.
+    /// Writes the text in pieces that the system does not mix with the writes of another process. A piece ends with a line, unless the line is
+    /// too long. After a write that failed, the client has closed its end, and the text is dropped.
     fn write_all(&self) {
         let mut text = Vec::new();
         loop {
             let mut unread = self.unread();
-            while unread.is_empty() {
+            while unread.left() == 0 {
                 unread = self.filled.wait(unread).unwrap_or_else(PoisonError::into_inner);
             }
-            let added = unread.take(&mut text);
-            self.unwritten.fetch_add(added, SeqCst);
+            let before = unread.left();
+            unread.take(&mut text);
+            self.unwritten.fetch_add(text.len(), SeqCst);
+            self.unwritten.fetch_sub(before, SeqCst);
             drop(unread);
             let mut rest = &text[..];
             while !rest.is_empty() {
                 let (piece, later) = rest.split_at(end_of_piece(rest, PIPE_BUF).min(PIPE_BUF));
                 let _ = write_piece(&self.client, piece);
+                self.writes.fetch_add(1, SeqCst);
                 self.unwritten.fetch_sub(piece.len(), SeqCst);
                 rest = later;
             }
@@ -189,8 +195,9 @@ enum OpenLine {
 }
 
 impl UnreadText {
-    fn is_empty(&self) -> bool {
-        self.text.is_empty() && self.missing == 0
+    /// Returns the number of bytes that wait, plus 1 if a note waits.
+    fn left(&self) -> usize {
+        self.text.len() + usize::from(self.missing > 0)
     }
 
     /// Adds bytes that follow the earlier ones.
@@ -218,10 +225,9 @@ impl UnreadText {
         }
     }
 
-    /// Moves the text into `taken`, which is empty, and adds a note about dropped lines. Returns the number of bytes of the note.
-    fn take(&mut self, taken: &mut Vec<u8>) -> usize {
+    /// Moves the text into `taken`, which is empty, and adds a note about dropped lines.
+    fn take(&mut self, taken: &mut Vec<u8>) {
         std::mem::swap(taken, &mut self.text);
-        let kept = taken.len();
         if let OpenLine::At(_) = self.line {
             self.line = OpenLine::Taken;
         }
@@ -234,7 +240,6 @@ impl UnreadText {
             taken.extend_from_slice(note.as_bytes());
             self.missing = 0;
         }
-        taken.len() - kept
     }
 }
 
@@ -263,7 +268,7 @@ mod tests {
         let note = "note: 3 lines are missing here, because stderr was not read in time\n";
         assert_eq!(take(&mut unread)[MOST - 2..], format!("x\n{note}"));
         unread.push(b"ee");
-        assert!(unread.is_empty());
+        assert_eq!(unread.left(), 0);
         unread.push(b"\nfour\n");
         assert_eq!(take(&mut unread), "four\n");
     }

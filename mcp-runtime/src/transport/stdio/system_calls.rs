@@ -1,4 +1,4 @@
-//! System calls that the standard library does not provide, for Unix: on file descriptors, and before the end of the process.
+//! Calls of the system that the standard library does not provide, for Unix: on file descriptors, and before the end of the process.
 //!
 //! This module calls `libc` directly, on which tokio depends anyway. A crate with safe wrappers for all of Unix takes longer to compile
 //! than any other crate that the stdio transport needs (`docs/decisions/0099-a-first-server-builds-only-what-it-runs.md`).
@@ -6,6 +6,7 @@
 use std::{
     io,
     os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd, RawFd},
+    sync::OnceLock,
 };
 
 /// Standard stream of the process, by its number.
@@ -117,31 +118,41 @@ pub(super) fn at_exit(run: extern "C" fn()) {
     unsafe { libc::atexit(run) };
 }
 
-/// Writes the buffers of the output streams of the C library, which `exit` writes later than it runs the functions of [`at_exit`].
-pub(super) fn flush_c_streams() {
-    // SAFETY: a null pointer stands for all streams, and each of them has a lock.
-    unsafe { libc::fflush(std::ptr::null_mut()) };
+/// Runs a function before SIGABRT ends the process, unless the program already handles or ignores this signal. Further calls do nothing.
+///
+/// The function runs in a signal handler, so it must not take a lock or allocate memory.
+pub(super) fn before_abort(run: fn()) {
+    if BEFORE_ABORT.set(run).is_err() || !abort_is_default() {
+        return;
+    }
+    // SAFETY: `sigaction` is a C struct, for which zeros are valid: no flags, and an empty set of signals.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = aborting as *const () as libc::sighandler_t;
+    action.sa_flags = libc::SA_RESETHAND;
+    // SAFETY: `aborting` has the signature of a handler without SA_SIGINFO, and the system copies `action`.
+    unsafe { libc::sigaction(libc::SIGABRT, &raw const action, std::ptr::null_mut()) };
 }
 
-/// Runs a function before SIGABRT ends the process, unless the program already handles or ignores this signal. The function runs as a signal
-/// handler: it must not take a lock or allocate memory. It has to call [`abort_again`], because the signal would otherwise be ignored.
-pub(super) fn before_abort(run: extern "C" fn(libc::c_int)) {
-    // SAFETY: `sigaction` is a C struct, for which zeros are valid: the default action, no flags, and an empty set of signals.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: without a new action, the call writes the present one to the pointer.
-    let known = unsafe { libc::sigaction(libc::SIGABRT, std::ptr::null(), &raw mut action) } == 0;
-    if known && action.sa_sigaction == libc::SIG_DFL {
-        action.sa_sigaction = run as *const () as libc::sighandler_t;
-        action.sa_flags = libc::SA_RESETHAND;
-        // SAFETY: the function has the signature of a handler without SA_SIGINFO, and the system copies `action`.
-        unsafe { libc::sigaction(libc::SIGABRT, &raw const action, std::ptr::null_mut()) };
+static BEFORE_ABORT: OnceLock<fn()> = OnceLock::new();
+
+extern "C" fn aborting(_: libc::c_int) {
+    if let Some(run) = BEFORE_ABORT.get() {
+        run();
+    }
+    // If the program has installed a handler later, that handler has called this one, and decides itself.
+    if abort_is_default() {
+        // SAFETY: raise touches no memory. The signal is blocked while its handler runs, so it ends the process after that.
+        unsafe { libc::raise(libc::SIGABRT) };
     }
 }
 
-/// Ends the process with SIGABRT when the handler of [`before_abort`] returns. Its action is the default action again.
-pub(super) fn abort_again() {
-    // SAFETY: raise touches no memory. The signal is blocked while its handler runs.
-    unsafe { libc::raise(libc::SIGABRT) };
+/// Whether SIGABRT ends the process without a handler.
+fn abort_is_default() -> bool {
+    // SAFETY: `sigaction` is a C struct, for which zeros are valid.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: without a new action, the call only writes the present one to the pointer.
+    let known = unsafe { libc::sigaction(libc::SIGABRT, std::ptr::null(), &raw mut action) } == 0;
+    known && action.sa_sigaction == libc::SIG_DFL
 }
 
 /// Repeats a system call that a signal has interrupted. A system call returns -1 if it fails.
