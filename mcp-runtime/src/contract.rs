@@ -117,6 +117,7 @@ mod tests {
     use crate::{
         call::extract::{Args, ItemParams},
         registry::{self, ItemDef},
+        schema::SchemaProfile,
     };
 
     #[cfg(feature = "auth")]
@@ -128,7 +129,8 @@ mod tests {
         };
 
         let tool = || Tool::new("write").handler(async |_: Context| "");
-        let published = |tool: Tool| item(&tool.into_entry().expect("a good tool").0);
+        let published =
+            |tool: Tool| item(&tool.into_entry(SchemaProfile::default()).expect("a good tool").0);
         let scopes = published(tool().scopes(["notes:write", "notes:read"]));
         assert_eq!(scopes["scopes"], json!(["notes:read", "notes:write"]));
         assert!(published(tool().auth(|_, _| true)).get("scopes").is_none());
@@ -155,8 +157,7 @@ mod tests {
     fn check(lines: [u32; 2], times: u32, from: u32, gone: u32) {
         let mut params = ItemParams::default();
         (def().params)(&mut params);
-        let mut entry = Entry::of(def(), params).expect("an entry");
-        entry.make_input_schema().expect("a schema");
+        let mut entry = Entry::of(def(), params, SchemaProfile::default(), &mut Vec::new());
         let moved = entry.parameters.iter().zip(lines).map(|(parameter, line)| {
             let def: &'static ArgDef = Box::leak(Box::new(ArgDef::new(parameter.name).line(line)));
             def

@@ -24,6 +24,23 @@ pub(crate) fn catch<T>(run: impl FnOnce() -> T) -> Result<T, Panicked> {
     })
 }
 
+/// Runs code of the author that makes part of an item, such as a default or a schema. The item is rejected if the code panicked, so values
+/// that the panic may have left incomplete are not used again.
+///
+/// # Errors
+/// Fails if the code panicked. The text is `panicked`, with the message of the panic if the message is a text.
+pub(crate) fn catch_message<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let problem = match text.or_else(|| payload.downcast_ref::<&str>().copied()) {
+            Some(words) => format!("panicked: {words}"),
+            None => "panicked".to_owned(),
+        };
+        discard(payload);
+        problem
+    })
+}
+
 /// Runs asynchronous code of the author to its end. `start` creates the future. A panic of `start` is caught too.
 ///
 /// # Errors

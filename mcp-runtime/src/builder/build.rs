@@ -3,7 +3,7 @@
 use std::{any::TypeId, collections::HashSet, sync::Arc};
 
 use super::{
-    check::{self, CheckDepth},
+    check::{self, ServerState},
     settings::Builder,
 };
 use crate::{
@@ -38,7 +38,7 @@ impl Builder {
     /// assert!(mcp_runtime::server!().items(items![add]).build().is_ok());
     /// ```
     pub fn build(mut self) -> Result<Server, BuildError> {
-        let found = check::entries(&self, CheckDepth::Start);
+        let found = check::entries(&self, ServerState::Known);
         let config = self.config_plan(&found.states);
         let problems = self.own_problems().chain(found.problems).chain(config.problems());
         fail_unless_empty(problems.chain(self.taken_too_early()).collect())?;
@@ -89,10 +89,9 @@ impl Builder {
         own
     }
 
-    /// Runs the checks of [`build`](Builder::build), and checks the schemas that a running server builds at their first use. The method
-    /// does not run `setup`, and does not open the store.
+    /// Runs the checks of [`build`](Builder::build). The method does not run `setup`, and does not open the store.
     pub(crate) fn check_all(mut self) -> Result<(), BuildError> {
-        let problems = self.all_problems(CheckDepth::All);
+        let problems = self.all_problems(ServerState::Known);
         fail_unless_empty(problems)
     }
 
@@ -107,7 +106,7 @@ impl Builder {
         // A package without items has no groups. The check of the items without a group then reports that there are none.
         for group in if groups.is_empty() { vec![None] } else { groups } {
             self.group = group;
-            for problem in self.all_problems(CheckDepth::Stateless) {
+            for problem in self.all_problems(ServerState::Unknown) {
                 // A completion function is checked with each group that uses it, so the same problem can be found several times.
                 if !problems.contains(&problem) {
                     problems.push(problem);
@@ -120,15 +119,15 @@ impl Builder {
     /// Returns the identity and the items that the server would publish. Missing state is not reported.
     #[cfg_attr(not(feature = "contract"), allow(dead_code, reason = "for `assert_contract!`"))]
     pub(crate) fn published(mut self) -> Result<(Identity, Arc<Snapshot>), BuildError> {
-        let found = check::entries(&self, CheckDepth::Stateless);
+        let found = check::entries(&self, ServerState::Unknown);
         fail_unless_empty(self.own_problems().chain(found.problems).collect())?;
         let catalog = Catalog::new(found.entries, self.pages, self.profile);
         Ok((self.identity, catalog.snapshot()))
     }
 
     /// Returns the problems of the settings and of the items.
-    fn all_problems(&mut self, depth: CheckDepth) -> Vec<String> {
-        let found = check::entries(self, depth);
+    fn all_problems(&mut self, state: ServerState) -> Vec<String> {
+        let found = check::entries(self, state);
         let config = self.config_plan(&found.states).problems();
         let own = self.own_problems().chain(found.problems).chain(config);
         own.chain(self.taken_too_early()).collect()
@@ -146,7 +145,7 @@ impl Builder {
     /// Returns the plan that knows which structs the items need.
     #[cfg(feature = "workbench")]
     pub(crate) fn needed_config(&self) -> DeclaredConfig {
-        self.config_plan(&check::entries(self, CheckDepth::Stateless).states)
+        self.config_plan(&check::entries(self, ServerState::Unknown).states)
     }
 
     /// Returns the plan to read the structs of this server. `states` are the types that its items need.

@@ -4,7 +4,6 @@ use std::{
     any::{TypeId, type_name},
     cell::LazyCell,
     collections::{HashMap, HashSet},
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
@@ -12,25 +11,20 @@ use super::settings::{Builder, PromisedState};
 use crate::{
     call::context::{Cancel, Progress},
     call::extract::{ArgumentSource, Client, Elicit, ItemParams, Requirements, Roots, Sample},
-    catalog::{Entry, EntryKind, Handle, PromptArgument, ToolEntry},
+    catalog::{Entry, EntryKind, Handle, PromptArgument},
     config,
     item::{Completer, template::UriTemplate},
     model::{Meta, check_meta_key, check_tool_name},
     registry::{self, ItemDef, KindDef},
     schema::constant::short,
-    unwind,
+    unwind::catch_message,
 };
 
-/// Extent of the checks.
+/// Whether the shared state of the server is known. If it is not, missing state is no problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CheckDepth {
-    /// The checks at the start of a server. An input schema is checked only if the user wrote it, or if its parts can conflict. The server
-    /// builds other input schemas at their first use.
-    Start,
-    /// The checks of `Start`, and a check of every schema. Used by `assert_builds!`.
-    All,
-    /// The checks of `All` without the check for missing state, because the server's state is unknown or irrelevant.
-    Stateless,
+pub(super) enum ServerState {
+    Known,
+    Unknown,
 }
 
 #[derive(Default)]
@@ -47,7 +41,7 @@ pub(super) struct CheckedItems {
     pub(super) nothing_to_serve: Option<String>,
 }
 
-pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
+pub(super) fn entries(builder: &Builder, state: ServerState) -> CheckedItems {
     let all: Vec<&'static ItemDef> = registry::all().collect();
     // The map is built on first use, because most servers refer to no function by its identity.
     let by_identity =
@@ -78,25 +72,11 @@ pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
                 chosen.push(function);
             }
         }
-        let given = matches!(&def.kind, KindDef::Tool(tool) if tool.input_schema.is_some());
-        let judge = given
-            || depth != CheckDepth::Start
-            || params.fields.iter().any(|field| {
-                !field.def.constraints.is_empty()
-                    || field.def.header.is_some()
-                    || matches!(field.source, ArgumentSource::Spread { .. })
-            });
         let variables = text_parameters(&params);
-        let made = caught(|| Entry::of(def, params))
-            .unwrap_or_else(|panicked| Err(format!("an expression in its `meta` {panicked}")));
-        let mut entry = match made {
-            Ok(entry) => entry,
-            Err(problem) => {
-                found.problems.push(format!("{}: {problem}", def.origin));
-                continue;
-            }
-        };
-        entry.default_profile(builder.profile);
+        let mut problems = Vec::new();
+        let mut entry = Entry::of(def, params, builder.profile, &mut problems);
+        let at_item = |problem: String| format!("{}: {problem}", def.origin);
+        found.problems.extend(problems.into_iter().map(at_item));
         entry.default_rates(builder.rates);
         #[cfg(feature = "auth")]
         {
@@ -104,12 +84,16 @@ pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
             found.problems.extend(builder.ungranted_scopes(&entry));
         }
         if let Some(problem) = rounds_problem(builder, &entry) {
-            found.problems.push(format!("{}: {problem}", def.origin));
+            found.problems.push(at_item(problem.to_owned()));
         }
-        let problems = schema_problems(&mut entry, given, judge, depth);
-        found
-            .problems
-            .extend(problems.into_iter().map(|problem| format!("{}: {problem}", def.origin)));
+        // The values that a type allows come from its `Deserialize` impl, which may panic.
+        if let Err(panicked) =
+            catch_message(|| entry.arguments().iter().any(PromptArgument::can_complete))
+        {
+            found
+                .problems
+                .push(at_item(format!("listing the values that its arguments allow {panicked}")));
+        }
         if let Some(items) = &builder.items {
             // The items of `items![…]` keep the order of that list. Items that a handle adds later come after them, unless their `order` is
             // negative.
@@ -121,7 +105,7 @@ pub(super) fn entries(builder: &Builder, depth: CheckDepth) -> CheckedItems {
         found.shapes.push(template.and_then(|template| shape(template, &variables)));
         found.entries.push(entry);
     }
-    missing.report(builder, depth, &mut found.problems);
+    missing.report(builder, state, &mut found.problems);
     check_duplicates(&mut found);
     found
 }
@@ -132,41 +116,13 @@ type ByIdentity = LazyCell<HashMap<TypeId, &'static ItemDef>>;
 /// Returns the parameters of the function. This evaluates their defaults, which are expressions of the user.
 fn described(def: &'static ItemDef) -> Result<ItemParams, String> {
     let mut params = ItemParams::default();
-    match caught(|| (def.params)(&mut params)) {
+    match catch_message(|| (def.params)(&mut params)) {
         Ok(()) => Ok(params),
         Err(panicked) => Err(match params.making_default {
             Some(name) => format!("the default of `{name}` {panicked}"),
             None => format!("`FromCall::needs` of a parameter {panicked}"),
         }),
     }
-}
-
-/// Returns the problems of the complete schemas of an item. `given` means that the user wrote the input schema, and `judge` means that the
-/// input schema is checked.
-fn schema_problems(entry: &mut Entry, given: bool, judge: bool, depth: CheckDepth) -> Vec<String> {
-    let mut problems = Vec::new();
-    if judge {
-        let made = if given { "its `input_schema`" } else { "the schema of its parameters" };
-        match caught(|| entry.make_input_schema()) {
-            Ok(judged) => problems.extend(judged.err().into_iter().flatten()),
-            Err(panicked) => problems.push(format!("{made} {panicked}")),
-        }
-    }
-    match caught(|| entry.check_given_output()) {
-        Ok(checked) => problems.extend(checked.err()),
-        Err(panicked) => problems.push(format!("its `output_schema` {panicked}")),
-    }
-    if depth != CheckDepth::Start
-        && problems.is_empty()
-        && let Err(panicked) = caught(|| entry.tool().map(ToolEntry::schemas).is_some())
-    {
-        problems.push(format!("the schema of its result {panicked}"));
-    }
-    // The values that a type allows come from its `Deserialize` impl, which may panic.
-    if let Err(panicked) = caught(|| entry.arguments().iter().any(PromptArgument::can_complete)) {
-        problems.push(format!("listing the values that its arguments allow {panicked}"));
-    }
-    problems
 }
 
 /// Returns a problem if the item asks its client, and another server with the same store could not continue the call.
@@ -307,8 +263,8 @@ impl MissingState {
 
     /// Reports one problem for each missing type, together with all items that need it. Usually the author has forgotten a single call of
     /// `state`.
-    fn report(self, builder: &Builder, depth: CheckDepth, problems: &mut Vec<String>) {
-        let known = |id: &TypeId| depth != CheckDepth::Stateless || is_made_for_a_call(*id);
+    fn report(self, builder: &Builder, state: ServerState, problems: &mut Vec<String>) {
+        let known = |id: &TypeId| state == ServerState::Known || is_made_for_a_call(*id);
         let missing = self.0.into_iter().filter(|missing| known(&missing.0));
         problems.extend(missing.map(|(id, name, places)| {
             let verb = if places.len() == 1 { "needs" } else { "need" };
@@ -486,21 +442,4 @@ fn check_duplicates(found: &mut CheckedItems) {
             )
         });
     }
-}
-
-/// Runs code of the user, such as a default or a schema. A panic becomes a problem, so that the other problems are reported too.
-///
-/// # Errors
-/// Fails if the code panicked. The text is `panicked`, with the message of the panic if the message is a text.
-fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    // `AssertUnwindSafe` is correct here: the item is rejected, so values that the panic left incomplete are not used again.
-    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
-        let text = payload.downcast_ref::<String>().map(String::as_str);
-        let problem = match text.or_else(|| payload.downcast_ref::<&str>().copied()) {
-            Some(words) => format!("panicked: {words}"),
-            None => "panicked".to_owned(),
-        };
-        unwind::discard(payload);
-        problem
-    })
 }

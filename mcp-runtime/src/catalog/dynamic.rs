@@ -11,10 +11,10 @@ use super::{
     argument_check::ArgumentCheck,
     entry::{
         DynHandler, Entry, EntryKind, EntryText, Handler, PromptArgument, PromptEntry,
-        ResourceEntry, SchemaMaker, ToolEntry, rank, tool_hints,
+        ResourceEntry, ToolEntry, rank, tool_hints,
     },
     live::{EntryBox, Item},
-    schemas,
+    schemas::{self, ToolSchema, ToolSchemas},
 };
 #[cfg(feature = "auth")]
 use crate::authorization::ItemGuard;
@@ -167,6 +167,9 @@ macro_rules! common_methods {
         }
     };
 }
+
+/// Function that generates an input schema, or returns the problems of the schema.
+type SchemaMaker = Box<dyn Fn(SchemaProfile) -> Result<ToolSchema, Vec<String>> + Send + Sync>;
 
 /// Tool created at run time, without an attribute.
 ///
@@ -416,9 +419,9 @@ const NO_STRUCTURED_CONTENT: &str =
 const CONTRADICTION: &str = "`destructive` contradicts `read_only`, because a tool that only reads destroys nothing: remove one of the two";
 
 impl Item for Tool {
-    fn into_entry(mut self) -> Result<EntryBox, String> {
+    fn into_entry(mut self, server_profile: SchemaProfile) -> Result<EntryBox, String> {
         check_tool_name(&self.name)?;
-        let mut input =
+        let make_input =
             self.input.take().ok_or_else(|| format!("`{}` has no handler", self.name))?;
         let wrong = |problem: String| format!("`{}`: {problem}", self.name);
         if self.read_only == Some(true) && self.destructive == Some(true) {
@@ -427,23 +430,38 @@ impl Item for Tool {
         let mut handler = self.handler.take();
         let given_input = self.given_input.take().transpose().map_err(wrong)?;
         let given = given_input.is_some();
-        if let Some(schema) = given_input {
-            let check = ArgumentCheck::of(&schema, self.takes_arguments).map_err(wrong)?;
-            handler = handler.map(|handler| check.before(handler));
-            input = Box::new(move |profile| Ok(schema::given_input_text(&schema, profile).into()));
-        }
+        let profile = self.profile.unwrap_or(server_profile);
+        let input = match given_input {
+            Some(schema) => {
+                let check = ArgumentCheck::of(&schema, self.takes_arguments).map_err(wrong)?;
+                handler = handler.map(|handler| check.before(handler));
+                schema::given_input_text(&schema, profile).into()
+            }
+            None => make_input(profile).map_err(|problems| wrong(problems.join("; ")))?,
+        };
         let given_output = self.given_output.take().transpose().map_err(wrong)?;
         if given_output.is_some() && self.output.is_none() {
             return Err(wrong(NO_STRUCTURED_CONTENT.to_owned()));
         }
-        let mut tool = ToolEntry::new(input, self.output, self.profile);
+        let is_output_given = given_output.is_some();
+        let output = match given_output {
+            Some(schema) => Some(schemas::written_output(schema, profile)),
+            None => self.output.map(|source| schemas::output(source, &Constant::NONE, profile)),
+        };
+        let mut tool = ToolEntry::new(ToolSchemas { input, output });
         tool.given = given;
-        tool.written_output = given_output;
+        tool.given_output = is_output_given;
+        tool.own_profile = self.profile;
+        tool.server_profile = server_profile;
+        tool.output = self.output;
         tool.hints = tool_hints(self.read_only, self.destructive, self.idempotent, self.open_world);
         tool.task = self.task;
         let kind = EntryKind::Tool(tool);
         let mut entry = dynamic_entry(self.name.clone(), kind, handler)?;
-        entry.make_input_schema().map_err(|problems| wrong(problems.join("; ")))?;
+        let problems = entry.read_input_schema();
+        if !problems.is_empty() {
+            return Err(wrong(problems.join("; ")));
+        }
         self.finish(entry)
     }
 }
@@ -538,7 +556,7 @@ fn text_arguments(call: &Call<'_>) -> Variables {
 }
 
 impl Item for Resource {
-    fn into_entry(mut self) -> Result<EntryBox, String> {
+    fn into_entry(mut self, _: SchemaProfile) -> Result<EntryBox, String> {
         let template =
             if self.uri.contains('{') { Some(UriTemplate::parse(&self.uri)?) } else { None };
         let kind = EntryKind::Resource(ResourceEntry {
@@ -642,7 +660,7 @@ impl Prompt {
 }
 
 impl Item for Prompt {
-    fn into_entry(mut self) -> Result<EntryBox, String> {
+    fn into_entry(mut self, _: SchemaProfile) -> Result<EntryBox, String> {
         let arguments = std::mem::take(&mut self.arguments);
         let known: Vec<(EntryText, bool)> =
             arguments.iter().map(|argument| (argument.name.clone(), argument.required)).collect();

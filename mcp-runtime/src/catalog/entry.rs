@@ -1,16 +1,10 @@
 //! Items of the catalog, with the data that a call needs.
 
-use std::{
-    any::TypeId,
-    borrow::Cow,
-    sync::{Arc, OnceLock},
-    time::Duration,
-};
+use std::{any::TypeId, borrow::Cow, sync::Arc, time::Duration};
 
 use mcp_runtime_wire::Raw;
-use serde_json::Value;
 
-use super::schemas::{self, ToolOutputSchema, ToolSchema};
+use super::schemas::{self, ToolSchemas};
 #[cfg(feature = "auth")]
 use crate::authorization::ItemGuard;
 use crate::{
@@ -22,11 +16,12 @@ use crate::{
     },
     limits::{ItemGate, RateConfig, SharedLimits},
     model::{Asks, CachePolicy, Icon, Role, TaskSupport},
-    registry::{CallFn, Constant, GivenOutput, ItemDef, KindDef},
+    registry::{CallFn, Constant, ItemDef, KindDef},
     schema::{
         SchemaProfile,
         header::{self, HeaderArgument},
     },
+    unwind::catch_message,
 };
 
 /// Text of an item. The text from an attribute is `'static`. The text of an item added at run time may be owned.
@@ -125,34 +120,23 @@ pub(crate) struct ToolEntry {
     /// Whether the author wrote the input schema.
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) given: bool,
+    /// Whether the author wrote the output schema.
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
+    pub(crate) given_output: bool,
     /// Schema profile that is set on the tool.
     pub(crate) own_profile: Option<SchemaProfile>,
     /// Schema profile of the server, for a tool without a profile.
     pub(crate) server_profile: SchemaProfile,
     /// Whether calls may continue as tasks.
     pub(crate) task: Option<TaskSupport>,
-    /// Function that generates the input schema.
-    pub(crate) input: SchemaMaker,
+    pub(crate) schemas: ToolSchemas,
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) output: Option<OutputSchemaSource>,
-    /// Function that returns the author's own output schema.
-    pub(crate) given_output: Option<GivenOutput>,
-    /// Output schema of a tool that was added at run time.
-    pub(super) written_output: Option<Value>,
     #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) constant: Constant,
-    made_input: OnceLock<ToolSchema>,
-    made_output: OnceLock<Option<ToolOutputSchema>>,
-    headers: OnceLock<Vec<HeaderArgument>>,
-}
-
-/// Function that generates a schema as JSON text, or returns the problems of the schema.
-pub(crate) type SchemaMaker =
-    Box<dyn Fn(SchemaProfile) -> Result<ToolSchema, Vec<String>> + Send + Sync>;
-
-/// The schemas of a tool as JSON text.
-pub(crate) struct ToolSchemas<'a> {
-    pub(crate) input: &'a ToolSchema,
-    pub(crate) output: Option<&'a ToolOutputSchema>,
+    /// Arguments that clients repeat in a header.
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
+    pub(crate) headers: Vec<HeaderArgument>,
 }
 
 pub(crate) struct ResourceEntry {
@@ -205,68 +189,41 @@ impl PromptArgument {
 }
 
 impl ToolEntry {
-    /// Returns the schemas. They are rendered once, at first use.
-    pub(crate) fn schemas(&self) -> ToolSchemas<'_> {
-        let output = || match (self.given_output, &self.written_output) {
-            // `build()` has rejected a schema that is not usable.
-            (Some(given), _) => given().ok().map(ToolOutputSchema::from),
-            (None, Some(schema)) => Some(schemas::written_output(schema.clone(), self.profile())),
-            (None, None) => {
-                self.output.map(|output| schemas::output(output, &self.constant, self.profile()))
-            }
-        };
-        ToolSchemas {
-            input: self.made_input.get_or_init(|| {
-                // `build()` and `Handle::add` have rejected schemas with problems, so the fallback should never be used.
-                self.input().unwrap_or_else(|_| ToolSchema {
-                    text: r#"{"type":"object","properties":{}}"#.into(),
-                    is_static: false,
-                })
-            }),
-            output: self.made_output.get_or_init(output).as_ref(),
-        }
-    }
-
     /// Returns the profile of the schemas: the profile of the tool if it sets one, otherwise that of the server.
     pub(crate) fn profile(&self) -> SchemaProfile {
         self.own_profile.unwrap_or(self.server_profile)
     }
 
-    fn input(&self) -> Result<ToolSchema, Vec<String>> {
-        (self.input)(self.profile())
-    }
-
-    pub(crate) fn new(
-        input: SchemaMaker,
-        output: Option<OutputSchemaSource>,
-        profile: Option<SchemaProfile>,
-    ) -> Self {
+    pub(super) fn new(schemas: ToolSchemas) -> Self {
         Self {
             hints: tool_hints(None, None, None, None),
             lenient: false,
             strict: false,
             given: false,
-            own_profile: profile,
+            given_output: false,
+            own_profile: None,
             server_profile: SchemaProfile::default(),
             task: None,
-            input,
-            output,
-            given_output: None,
-            written_output: None,
+            schemas,
+            output: None,
             constant: Constant::NONE,
-            made_input: OnceLock::new(),
-            made_output: OnceLock::new(),
-            headers: OnceLock::new(),
+            headers: Vec::new(),
         }
     }
 }
 
 impl Entry {
-    /// Creates the entry of an annotated function. `params` are its parameters.
+    /// Creates the entry of an annotated function. `params` are its parameters, and `server_profile` is the schema profile of a tool that
+    /// sets none.
     ///
-    /// # Errors
-    /// Fails if the server does not support the URI template, or if an expression in `meta` has a value that JSON does not have.
-    pub(crate) fn of(def: &'static ItemDef, params: ItemParams) -> Result<Self, String> {
+    /// Adds the problems to a list: a URI template that the server does not support, a schema that cannot be made, an expression in `meta`
+    /// that has a value which JSON does not have, and each panic of the author's code. An entry with such a problem must not be served.
+    pub(crate) fn of(
+        def: &'static ItemDef,
+        params: ItemParams,
+        server_profile: SchemaProfile,
+        problems: &mut Vec<String>,
+    ) -> Self {
         let names = params
             .fields
             .iter()
@@ -277,20 +234,19 @@ impl Entry {
         let needs_meta = params.needs.meta;
         let mut meta = Vec::with_capacity(def.meta.len());
         for (key, value) in def.meta {
-            let json = value.json();
-            let json = json.map_err(|why| format!("`{key}` of its `meta` is no JSON: {why}"))?;
-            meta.push(((*key).into(), json));
+            match catch_message(|| value.json()) {
+                Ok(Ok(json)) => meta.push(((*key).into(), json)),
+                Ok(Err(why)) => problems.push(format!("`{key}` of its `meta` is no JSON: {why}")),
+                Err(panicked) => problems.push(format!("`{key}` of its `meta` {panicked}")),
+            }
         }
         let asks = def.asks.and(params.needs.asks);
+        let reads_schema = params.fields.iter().any(|field| {
+            field.def.header.is_some() || matches!(field.source, ArgumentSource::Spread { .. })
+        });
         let kind = match &def.kind {
             KindDef::Tool(tool) => {
-                let lenient = tool.lenient;
-                let given = tool.input_schema;
-                let (fields, constant) = (params.fields, tool.constant);
-                let input = move |profile| match given {
-                    Some(text) => text().map(ToolSchema::from).map_err(|problem| vec![problem]),
-                    None => schemas::input(&fields, &constant, lenient, profile),
-                };
+                let profile = tool.profile.unwrap_or(server_profile);
                 EntryKind::Tool(ToolEntry {
                     hints: tool_hints(
                         tool.read_only,
@@ -298,18 +254,24 @@ impl Entry {
                         tool.idempotent,
                         tool.open_world,
                     ),
-                    lenient,
+                    lenient: tool.lenient,
                     strict: tool.strict,
-                    given: given.is_some(),
-                    given_output: tool.output_schema,
+                    given: tool.input_schema.is_some(),
+                    given_output: tool.output_schema.is_some(),
+                    own_profile: tool.profile,
+                    server_profile,
                     task: tool.task,
-                    constant,
-                    ..ToolEntry::new(Box::new(input), (tool.output)(), tool.profile)
+                    output: (tool.output)(),
+                    constant: tool.constant,
+                    ..ToolEntry::new(schemas::of_tool(tool, &params.fields, profile, problems))
                 })
             }
             KindDef::Resource(resource) => EntryKind::Resource(ResourceEntry {
                 uri: resource.uri.into(),
-                template: template(resource.segments)?,
+                template: template(resource.segments).unwrap_or_else(|problem| {
+                    problems.push(problem);
+                    None
+                }),
                 mime_type: resource.mime_type.or_else(resource.usual_mime_type).map(Into::into),
                 size: resource.size,
                 subscribe: resource.subscribe.unwrap_or(false),
@@ -323,7 +285,7 @@ impl Entry {
                 EntryKind::Completion { takes_typed_text: params.takes_typed_text }
             }
         };
-        Ok(Self {
+        let mut entry = Self {
             name: def.name.into(),
             title: def.title.map(Into::into),
             description: def.description.map(Into::into),
@@ -347,68 +309,25 @@ impl Entry {
             can_ask: params.needs.context || !asks.is_empty(),
             single_use: def.single_use,
             kind,
-        })
+        };
+        // The compiler knows no type that declares headers, so its schemas have those of parameters only.
+        if reads_schema || entry.tool().is_some_and(|tool| !tool.schemas.input.is_static) {
+            problems.extend(entry.read_input_schema());
+        }
+        entry
     }
 
-    /// Generates the input schema of a tool now instead of at first use, and takes the names of spread arguments and the headers from it.
-    ///
-    /// # Errors
-    /// Returns the problems of the parameters or of the schema.
-    pub(crate) fn make_input_schema(&mut self) -> Result<(), Vec<String>> {
-        let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
-        let made = tool.input()?;
-        let schema = Raw::trusted(&made.text);
-        let (headers, problems) = header::arguments(schema);
-        if !problems.is_empty() {
-            return Err(problems);
-        }
-        let _ = tool.headers.set(headers);
+    /// Takes the names of spread arguments and the headers from the input schema of a tool. Returns the problems of the headers.
+    pub(super) fn read_input_schema(&mut self) -> Vec<String> {
+        let EntryKind::Tool(tool) = &mut self.kind else { return Vec::new() };
+        let schema = Raw::trusted(&tool.schemas.input.text);
+        let problems;
+        (tool.headers, problems) = header::arguments(schema);
         let properties = schema.get("properties").unwrap_or(Raw::EMPTY_OBJECT);
         let names = properties.members().map(|(name, _)| name);
         let own = &self.names.own;
         self.names.spread = names.filter(|name| !own.contains(name)).map(Cow::into_owned).collect();
-        let _ = tool.made_input.set(made);
-        Ok(())
-    }
-
-    /// Reads the output schema that the author has written, if there is one.
-    ///
-    /// # Errors
-    /// Fails if the schema is not usable, or if the tool has no structured result.
-    pub(crate) fn check_given_output(&self) -> Result<(), String> {
-        let EntryKind::Tool(tool) = &self.kind else { return Ok(()) };
-        let Some(given) = tool.given_output else { return Ok(()) };
-        if tool.output.is_none() {
-            let problem = "`output_schema` describes a structured result, and the function returns none: return `Json<…>`, or remove the key";
-            return Err(problem.to_owned());
-        }
-        given().map(drop)
-    }
-
-    /// Returns the arguments that clients repeat in a header.
-    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has headers"))]
-    pub(crate) fn headers(&self) -> &[HeaderArgument] {
-        let EntryKind::Tool(tool) = &self.kind else { return &[] };
-        tool.headers.get_or_init(|| {
-            // `build()` has already rejected the problems of all schemas that it checked. It does not check a schema in which only a struct
-            // inside an argument can declare headers, so the problems of such a schema are logged here.
-            let (headers, problems) = header::arguments(Raw::trusted(&tool.schemas().input.text));
-            for problem in problems {
-                tracing::error!("{}: {problem}: clients will not show this tool", self.place());
-            }
-            headers
-        })
-    }
-
-    /// Sets the schema profile of the server, which applies to tools without a profile. Call this method before the schemas are published.
-    pub(crate) fn default_profile(&mut self, profile: SchemaProfile) {
-        if let EntryKind::Tool(tool) = &mut self.kind {
-            let before = tool.profile();
-            tool.server_profile = profile;
-            if tool.profile() != before {
-                (tool.made_input, tool.made_output) = Default::default();
-            }
-        }
+        problems
     }
 
     /// Sets the gate from the item's rate and concurrency, or else from the defaults of the server. Completions have no gate, because

@@ -246,10 +246,11 @@ mod tests {
     use crate::{
         call::context::Context,
         catalog::{Prompt, Resource, Tool, Variables, live::Item},
+        schema::SchemaProfile,
     };
 
     fn entry(item: impl Item) -> Arc<Entry> {
-        Arc::new(item.into_entry().expect("a good item").0)
+        Arc::new(item.into_entry(SchemaProfile::default()).expect("a good item").0)
     }
 
     fn tool(name: &'static str) -> Tool {

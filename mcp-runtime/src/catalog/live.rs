@@ -319,7 +319,7 @@ pub struct Handle(pub(crate) Arc<Catalog>);
 )]
 pub trait Item {
     #[doc(hidden)]
-    fn into_entry(self) -> std::result::Result<EntryBox, String>;
+    fn into_entry(self, server_profile: SchemaProfile) -> std::result::Result<EntryBox, String>;
 }
 
 /// Wrapper that keeps the type of an entry out of the public trait [`Item`].
@@ -339,8 +339,7 @@ impl Handle {
     /// Fails if an item of this kind with the same name or URI exists already. Also fails if the item is invalid, for example if it has a
     /// bad name or no handler.
     pub fn add(&self, item: impl Item) -> Result<()> {
-        let mut entry = item.into_entry().map_err(Error::msg)?.0;
-        entry.default_profile(self.0.profile);
+        let mut entry = item.into_entry(self.0.profile).map_err(Error::msg)?.0;
         entry.default_rates(self.0.rates);
         if let Some(limits) = self.0.shared_limits() {
             entry.share_gate(limits);

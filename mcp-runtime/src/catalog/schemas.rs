@@ -1,4 +1,4 @@
-//! Schemas of a tool. They are generated at compile time, or at run time from the types of the parameters and of the result.
+//! Schemas of a tool. They are generated at compile time, or from the types of the parameters and of the result when the entry is created.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,20 @@ use crate::{
     call::extract::{ArgumentField, ArgumentSource},
     call::reply::OutputSchemaSource,
     item::Param,
-    registry::Constant,
+    registry::{Constant, ToolDef},
     schema::{
         InputField, InputObject, ResultSchema, SchemaProfile, SchemaSide,
         constant::{Node, partial_schema},
         generator,
     },
+    unwind::catch_message,
 };
+
+/// The schemas of a tool as JSON text.
+pub(crate) struct ToolSchemas {
+    pub(crate) input: ToolSchema,
+    pub(crate) output: Option<ToolOutputSchema>,
+}
 
 /// Text of a schema, and whether the text was generated at compile time.
 #[derive(Debug)]
@@ -42,6 +49,53 @@ impl From<ResultSchema> for ToolOutputSchema {
     fn from(made: ResultSchema) -> Self {
         Self { root_is_object: made.root_is_object, schema: made.text.into() }
     }
+}
+
+/// Makes the schemas of an annotated function. This happens before the server starts, because code of the author takes part in it:
+/// `JsonSchema` impls, and functions that return a schema or a default. Adds the problems, and each panic, to a list. A schema with a
+/// problem stays empty.
+pub(super) fn of_tool(
+    tool: &ToolDef,
+    fields: &[ArgumentField],
+    profile: SchemaProfile,
+    problems: &mut Vec<String>,
+) -> ToolSchemas {
+    let input = match tool.input_schema {
+        Some(given) => made("its `input_schema`", || given().map(Into::into).map_err(single)),
+        None => made("the schema of its parameters", || {
+            input(fields, &tool.constant, tool.lenient, profile)
+        }),
+    };
+    let output = match (tool.output_schema, (tool.output)()) {
+        (Some(_), None) => Err(single(
+            "`output_schema` describes a structured result, and the function returns none: return `Json<…>`, or remove the key".to_owned(),
+        )),
+        (Some(given), Some(_)) => made("its `output_schema`", || {
+            given().map(|schema| Some(schema.into())).map_err(single)
+        }),
+        (None, source) => made("the schema of its result", || {
+            Ok(source.map(|source| output(source, &tool.constant, profile)))
+        }),
+    };
+    ToolSchemas {
+        input: input.unwrap_or_else(|found| {
+            problems.extend(found);
+            Box::<str>::from("{}").into()
+        }),
+        output: output.unwrap_or_else(|found| {
+            problems.extend(found);
+            None
+        }),
+    }
+}
+
+fn single(problem: String) -> Vec<String> {
+    vec![problem]
+}
+
+/// Makes a part of a tool. A panic is a problem of this part.
+fn made<T>(part: &str, make: impl FnOnce() -> Result<T, Vec<String>>) -> Result<T, Vec<String>> {
+    catch_message(make).unwrap_or_else(|panicked| Err(single(format!("{part} {panicked}"))))
 }
 
 /// Returns the compile-time schema, if there is one with the requested profile.

@@ -42,7 +42,7 @@ fn makers(snapshot: &Snapshot) -> String {
     if tools.is_empty() {
         return text;
     }
-    let head = "schemas: static ones are made at compile time, lazy ones at first use\n";
+    let head = "schemas: static ones are made at compile time, lazy ones when the server starts\n";
     let advice = match is_all_known {
         true => "",
         false => {
@@ -55,11 +55,11 @@ fn makers(snapshot: &Snapshot) -> String {
 
 fn schemas(entry: &Entry) -> String {
     let Some(tool) = entry.tool() else { return String::new() };
-    let schemas = tool.schemas();
+    let schemas = &tool.schemas;
     let word = |is_static: bool| if is_static { "static" } else { "lazy" };
     let input = if tool.given { "given" } else { word(schemas.input.is_static) };
-    match schemas.output {
-        Some(_) if tool.given_output.is_some() => format!("input {input}, output given"),
+    match &schemas.output {
+        Some(_) if tool.given_output => format!("input {input}, output given"),
         Some(output) => format!("input {input}, output {}", word(output.schema.is_static)),
         None => format!("input {input}"),
     }
@@ -67,10 +67,10 @@ fn schemas(entry: &Entry) -> String {
 
 /// Returns the reasons why schemas of the tool are lazy.
 fn reasons(entry: &Entry, tool: &ToolEntry) -> Vec<String> {
-    let schemas = tool.schemas();
+    let schemas = &tool.schemas;
     let lazy_input = !tool.given && !schemas.input.is_static;
-    let lazy_output = tool.given_output.is_none()
-        && schemas.output.is_some_and(|output| !output.schema.is_static);
+    let lazy_output = !tool.given_output
+        && schemas.output.as_ref().is_some_and(|output| !output.schema.is_static);
     if !lazy_input && !lazy_output {
         return Vec::new();
     }

@@ -137,7 +137,7 @@ pub(super) fn usage_of_tool(tool: &Value, snapshot: &Snapshot) -> String {
     let mut usage = member(tool, "name").to_owned();
     let entry = snapshot.find(ListKind::Tools, &usage);
     let properties = entry.and_then(|entry| entry.tool()).and_then(|tool| {
-        let [properties] = Raw::trusted(&tool.schemas().input.text).pick(["properties"]);
+        let [properties] = Raw::trusted(&tool.schemas.input.text).pick(["properties"]);
         properties
     });
     for (name, _) in properties.unwrap_or(Raw::EMPTY_OBJECT).members() {

@@ -88,9 +88,11 @@ pub(super) fn check_against_item(
         return Err(RefusalStatus::Malformed.because(lacking(entry, missing)));
     }
     #[cfg(feature = "http")]
-    if let (Some(http), Request::CallTool { arguments, .. }) = (&request.carrier.http, operation) {
+    if let (Some(http), Some(tool), Request::CallTool { arguments, .. }) =
+        (&request.carrier.http, entry.tool(), operation)
+    {
         let arguments = arguments.map_or(Raw::EMPTY_OBJECT, |arguments| arguments.whole);
-        super::headers::check_arguments(&http.headers, entry.headers(), arguments)
+        super::headers::check_arguments(&http.headers, &tool.headers, arguments)
             .map_err(|error| RefusalStatus::Malformed.because(error))?;
     }
     #[cfg(not(feature = "http"))]

@@ -5,7 +5,7 @@ mod def;
 mod registration;
 
 pub use def::{CallFn, ItemDef, KindDef, MetaValue, meta_value};
-pub(crate) use def::{Constant, GivenOutput};
+pub(crate) use def::{Constant, ToolDef};
 #[cfg(not(any(target_family = "wasm", feature = "inventory")))]
 pub use registration::MCP_RUNTIME_ITEMS_0;
 #[cfg(any(target_family = "wasm", feature = "inventory"))]

@@ -33,8 +33,7 @@ use crate::builder::Builder;
 /// # the_server_builds();
 /// ```
 ///
-/// The server does not start. `setup` does not run, and the macro considers only the type of the state that it returns. All schemas are
-/// generated, including those that a running server generates at first use.
+/// The server does not start. `setup` does not run, and the macro considers only the type of the state that it returns.
 ///
 /// Without an argument, the macro checks all items of the package, one group at a time. It cannot check what is configured only on a
 /// builder, such as the state, `with` and other settings.

@@ -215,7 +215,7 @@ fn metadata_without_a_value_stops_the_server() {
     let problems = problems(server!().items(items![not_json, panicking]));
     let [first, second] = &problems[..] else { panic!("{problems:?}") };
     assert!(first.ends_with(": `pairs` of its `meta` is no JSON: key must be a string"), "{first}");
-    assert!(second.ends_with(": an expression in its `meta` panicked: no value"), "{second}");
+    assert!(second.ends_with(": `never` of its `meta` panicked: no value"), "{second}");
 }
 
 #[tokio::test]

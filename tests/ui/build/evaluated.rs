@@ -109,15 +109,39 @@ fn take(odd: Odd, #[arg(range(1..))] count: u8) -> bool {
 }
 
 /// Takes a value whose schema cannot be made.
-#[tool(group = "first use", order = 1)]
-fn take_later(odd: Odd) {
+#[tool(group = "schemas that panic", order = 1)]
+fn take_odd(odd: Odd) {
     let _ = odd;
 }
 
 /// Returns a value whose schema cannot be made.
-#[tool(group = "first use", order = 2)]
+#[tool(group = "schemas that panic", order = 2)]
 fn give() -> Json<Odd> {
     Json(Odd)
+}
+
+fn city_of_the_environment() -> String {
+    std::env::var("CITY_THAT_NO_ENVIRONMENT_HAS").expect("the variable is set")
+}
+
+/// Where to go, unless the environment says it.
+#[data]
+struct Target {
+    /// Its name
+    #[serde(default = "city_of_the_environment")]
+    city: String,
+}
+
+/// Goes to a city.
+#[tool(group = "schemas that panic", order = 3)]
+fn go_to(target: Target) -> String {
+    target.city
+}
+
+/// Goes to a city, and says it.
+#[tool(group = "schemas that panic", order = 4)]
+fn go_and_say() -> Json<Target> {
+    Json(Target { city: String::new() })
 }
 
 /// Where something is, with a header that clients would drop the tool for.
@@ -129,7 +153,7 @@ struct Zone {
 }
 
 /// Looks.
-#[tool(group = "first use", order = 3)]
+#[tool(group = "header without a valid name")]
 fn look(zone: Zone) -> bool {
     zone.name.is_empty()
 }
@@ -236,6 +260,18 @@ fn schemas() {
         server!(group = "type whose schema panics"),
         "`take` at ⟨\"type whose schema panics\"⟩: the schema of its parameters panicked: later",
     );
+    check(
+        server!(group = "header without a valid name"),
+        "`look` at ⟨\"header without a valid name\"⟩: the header of the argument `zone.name` is not a valid name: use a string of letters, digits and !#$%&'*+-.^_`|~ without spaces",
+    );
+    check(
+        server!(group = "schemas that panic"),
+        "the server cannot start, for 4 reasons:\n\
+        - `take_odd` at ⟨order = 1⟩: the schema of its parameters panicked: later\n\
+        - `give` at ⟨order = 2⟩: the schema of its result panicked: later\n\
+        - `go_to` at ⟨order = 3⟩: the schema of its parameters panicked: the variable is set: NotPresent\n\
+        - `go_and_say` at ⟨order = 4⟩: the schema of its result panicked: the variable is set: NotPresent",
+    );
 }
 
 #[support::test]
@@ -254,18 +290,6 @@ fn panics_in_the_descriptions_of_types() {
 fn said(fails: impl FnOnce() + std::panic::UnwindSafe) -> String {
     let payload = std::panic::catch_unwind(fails).expect_err("it fails");
     *payload.downcast::<String>().expect("a text")
-}
-
-#[support::test]
-fn a_test_looks_at_what_is_made_at_first_use() {
-    assert!(server!(group = "first use").build().is_ok());
-    assert_eq!(
-        said(|| assert_builds!(server!(group = "first use"))),
-        at("the server cannot start, for 3 reasons:\n\
-            - `take_later` at ⟨order = 1⟩: the schema of its parameters panicked: later\n\
-            - `give` at ⟨order = 2⟩: the schema of its result panicked: later\n\
-            - `look` at ⟨order = 3⟩: the header of the argument `zone.name` is not a valid name: use a string of letters, digits and !#$%&'*+-.^_`|~ without spaces"),
-    );
 }
 
 /// `assert_builds!` runs neither `setup` nor `on_shutdown`.

@@ -102,7 +102,10 @@ fn entry(function: &str) -> Entry {
     let def = registry::all().find(|def| def.origin.function == function).expect("registered");
     let mut params = ItemParams::default();
     (def.params)(&mut params);
-    Entry::of(def, params).expect("its template is right")
+    let mut problems = Vec::new();
+    let entry = Entry::of(def, params, SchemaProfile::default(), &mut problems);
+    assert_eq!(problems, [""; 0]);
+    entry
 }
 
 #[test]
@@ -115,8 +118,8 @@ fn the_attribute_and_the_parameters_are_joined() {
 }
 
 fn headers(entry: &Entry) -> Vec<String> {
-    entry
-        .headers()
+    let tool = entry.tool().expect("a tool");
+    tool.headers
         .iter()
         .map(|argument| format!("{} {}", argument.header, argument.path.join("/")))
         .collect()
@@ -125,16 +128,9 @@ fn headers(entry: &Entry) -> Vec<String> {
 #[test]
 fn headers_are_found_wherever_they_are_declared() {
     let check = |function, expected: &[&str]| {
-        for is_made in [false, true] {
-            let mut entry = entry(function);
-            if is_made {
-                entry.make_input_schema().expect("nothing is wrong");
-            }
-            assert_eq!(headers(&entry), expected, "{function}");
-        }
+        assert_eq!(headers(&entry(function)), expected, "{function}");
     };
     check("silent", &[]);
-    check("asking_prompt", &[]);
     check("with_header", &["mcp-param-region re.gion"]);
     check("with_place", &["mcp-param-region region", "mcp-param-zone zone"]);
     check("with_full_place", &["mcp-param-region region"]);
@@ -147,7 +143,10 @@ fn headers_are_found_wherever_they_are_declared() {
 fn headers_of_a_tool_made_by_value() {
     use crate::catalog::live::Item as _;
     let tool = Tool::new("t").handler_with(async |place: Place, _: Context| place.region.is_some());
-    assert_eq!(headers(&tool.into_entry().unwrap().0), ["mcp-param-region region"]);
+    assert_eq!(
+        headers(&tool.into_entry(SchemaProfile::default()).unwrap().0),
+        ["mcp-param-region region"]
+    );
 
     #[derive(Deserialize, JsonSchema)]
     struct Wrong {
@@ -156,5 +155,5 @@ fn headers_of_a_tool_made_by_value() {
     }
     let tool = Tool::new("t").handler_with(async |wrong: Wrong, _: Context| wrong.ratio);
     let problem = "`t`: the argument `ratio` has a header, but only strings, integers and booleans can have one";
-    assert_eq!(tool.into_entry().unwrap_err(), problem);
+    assert_eq!(tool.into_entry(SchemaProfile::default()).unwrap_err(), problem);
 }

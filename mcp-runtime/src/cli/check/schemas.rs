@@ -46,7 +46,7 @@ fn fix(tool: &CheckedItem<'_>, side: SchemaSide) -> String {
         Some(tool) if tool.given && side == SchemaSide::Argument => {
             "change it in `input_schema = …`".to_owned()
         }
-        Some(tool) if tool.given_output.is_some() && side == SchemaSide::Result => {
+        Some(tool) if tool.given_output && side == SchemaSide::Result => {
             "change it in `output_schema = …`".to_owned()
         }
         Some(full) if full.profile() == SchemaProfile::Full => {
@@ -155,7 +155,7 @@ pub(super) fn too_large(tool: &CheckedItem<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (key, is_ours) in [
         ("inputSchema", compatible.is_some_and(|entry| !entry.given)),
-        ("outputSchema", compatible.is_some_and(|entry| entry.given_output.is_none())),
+        ("outputSchema", compatible.is_some_and(|entry| !entry.given_output)),
     ] {
         if is_ours && tool.value[key].to_string().contains("\"$ref\"") {
             let what = format!(

@@ -223,7 +223,7 @@ fn a_schema_that_is_too_large_to_spell_out_is_reported() {
     let mut wrong = tool("add");
     wrong["outputSchema"] = compatible_result(large);
     let handled = Tool::new("add").handler(async |_: Context| "");
-    let entry = handled.into_entry().expect("it has a handler").0;
+    let entry = handled.into_entry(SchemaProfile::default()).expect("it has a handler").0;
     let found = |value: &Value| -> Vec<&'static str> {
         let item =
             CheckedItem { kind: "tool", key: "add", value, entry: Some(&entry), server: "adder" };
@@ -281,7 +281,7 @@ fn a_reserved_word_is_found_at_every_depth_and_a_rename_is_proposed() {
 fn a_tool_that_runs_as_a_task_only_is_found() {
     let found = |support: TaskSupport| -> Vec<String> {
         let handled = Tool::new("add").task(support).handler(async |_: Context| "");
-        let entry = handled.into_entry().expect("it has a handler").0;
+        let entry = handled.into_entry(SchemaProfile::default()).expect("it has a handler").0;
         let value = tool("add");
         let item = CheckedItem {
             kind: "tool",
@@ -418,10 +418,9 @@ fn check_less(own: Option<SchemaProfile>, of_server: SchemaProfile, expected: &s
         Some(own) => tool.schema_profile(own),
         None => tool,
     };
-    let mut entry = tool.into_entry().expect("it has a handler").0;
-    entry.default_profile(of_server);
+    let entry = tool.into_entry(of_server).expect("it has a handler").0;
     let schema: Value =
-        serde_json::from_str(&entry.tool().expect("a tool").schemas().input.text).expect("JSON");
+        serde_json::from_str(&entry.tool().expect("a tool").schemas.input.text).expect("JSON");
     let value = json!({ "name": "add", "inputSchema": schema });
     let item =
         CheckedItem { kind: "tool", key: "add", value: &value, entry: Some(&entry), server: "x" };

@@ -86,9 +86,8 @@ fn entry(object: &mut ObjectWriter<'_>, revision: Revision, entry: &Entry) {
 
 fn tool(object: &mut ObjectWriter<'_>, revision: Revision, entry: &Entry, tool: &ToolEntry) {
     let features = revision.features();
-    let schemas = tool.schemas();
-    object.raw("inputSchema", &schemas.input.text);
-    if let Some(output) = schemas.output {
+    object.raw("inputSchema", &tool.schemas.input.text);
+    if let Some(output) = &tool.schemas.output {
         if features.any_structured || (features.titles && output.root_is_object) {
             object.raw("outputSchema", &output.schema.text);
         }

@@ -3,7 +3,7 @@
 //!
 //! The trait [`Schema`] describes a type as a [`Node`], and [`render`] writes the JSON text of the node. For every type, a test compares
 //! this text with the output of schemars after the rules of [`compatible`](super::compatible). Constants cannot describe every type. If a
-//! type has no node, schemars generates the schema of that type, and of every type that contains it, at first use. For a struct that has
+//! type has no node, schemars generates the schema of that type, and of every type that contains it, when the server starts. For a struct that has
 //! such a field, schemars describes only that field ([`partial`]).
 //!
 //! [`Schema`] is implemented for std's types in [`std_types`], and for types with `#[derive(Schema)]` or `#[data]`.
