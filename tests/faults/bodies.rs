@@ -28,6 +28,19 @@ fn a_body_may_be_as_long_as_the_limit() {
     });
 }
 
+#[support::test]
+fn a_body_may_begin_with_a_byte_order_mark() {
+    run(async {
+        let server = Server::start("");
+        let client = json!({ "name": "c", "version": "1" });
+        let params =
+            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        let body = format!("\u{feff}{}", message(1, "initialize", params));
+        let reply = Request::post(body).ask(server.address()).await;
+        assert_eq!(reply.json()["result"]["protocolVersion"], "2025-11-25");
+    });
+}
+
 /// The server answers before it has received the body, and does not read the rest.
 #[support::test]
 fn a_body_that_is_too_long_is_rejected_before_it_has_arrived() {

@@ -107,6 +107,12 @@ fn each_refused_request_is_logged_with_its_reason_and_its_client() {
             (session.get().replace("Accept", "text/html"), 406, "the answer is a"),
             (list().padded(3000), 413, "the body is longer than 2000 bytes"),
             (list().replace("Content-Type", "text/plain"), 415, "`Content-Type` must be"),
+            (
+                list().replace("Content-Type", "application/json; charset=latin1"),
+                415,
+                "`charset` in `Content-Type` must be `utf-8`",
+            ),
+            (list().header("Content-Encoding", "gzip"), 415, "the body must be sent without"),
         ] {
             check(&logged, &served, request, status, reason).await;
         }

@@ -1,8 +1,8 @@
 //! Input other than well-formed lines of JSON.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::server::{Server, echo};
+use crate::server::{Server, call, echo, text_of};
 
 /// Maximum size of a message: 16 MiB. The server rejects a line that is only one byte longer.
 const LIMIT: usize = 16 << 20;
@@ -63,13 +63,55 @@ fn blank_lines_and_carriage_returns_are_ignored() {
     check(format!("{}\r\n{}\r\n", echo("a"), echo("b")).as_bytes(), &["a", "b"]);
 }
 
-/// Clients on .NET begin their stream with a byte order mark. A byte order mark anywhere else is an error.
 #[support::test]
-fn a_byte_order_mark_may_begin_the_stream() {
+fn null_stands_for_no_params() {
+    let session = [
+        json!({ "jsonrpc": "2.0", "id": "first", "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } } }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized", "params": null }),
+        json!({ "jsonrpc": "2.0", "id": "ping", "method": "ping", "params": null }),
+        json!({ "jsonrpc": "2.0", "id": "list", "method": "tools/list", "params": null }),
+        json!({ "jsonrpc": "2.0", "id": "call", "method": "tools/call",
+            "params": { "name": "print", "arguments": null, "_meta": null } }),
+    ];
+    let mut server = Server::start();
+    session.iter().for_each(|message| server.send(message));
+    assert_eq!(server.response("ping")["result"], json!({}));
+    assert!(server.response("list")["result"]["tools"].is_array());
+    assert_eq!(text_of(&server.response("call")), "printed");
+}
+
+/// Six public clients end a line at each of these characters, as `splitlines` of Python does.
+#[support::test]
+fn a_message_has_no_line_breaks_but_its_newline() {
+    let breaks = "\u{85}\u{2028}\u{2029}";
+    let mut server = Server::start();
+    let mut answer = |request: Value| -> Vec<Value> {
+        server.send(&request);
+        let mut messages = Vec::new();
+        while messages.last().is_none_or(|last: &Value| last["id"] != request["id"]) {
+            let line = server.line().expect("an answer");
+            assert!(!line.contains(['\u{85}', '\u{2028}', '\u{2029}']), "{line}");
+            messages.push(serde_json::from_str(&line).expect("JSON"));
+        }
+        messages
+    };
+    let echoed = answer(echo(breaks));
+    assert_eq!(text_of(&echoed[0]), breaks);
+    let mut count = call("count", "count", json!({ "steps": 1 }));
+    count["params"]["_meta"]["progressToken"] = json!(breaks);
+    assert_eq!(answer(count)[0]["params"]["progressToken"], breaks);
+}
+
+/// Clients on .NET begin their stream with a byte order mark, and some begin each message with it.
+#[support::test]
+fn a_byte_order_mark_may_begin_a_message() {
     check(format!("\u{feff}{}\n", echo("a")).as_bytes(), &["a"]);
     check(format!("\u{feff}\n{}\n", echo("a")).as_bytes(), &["a"]);
     check(format!("\u{feff}{}", echo("a")).as_bytes(), &["a"]);
-    check_between(format!("\u{feff}{}\n", echo("a")).as_bytes(), &["-32700"]);
+    check_between(format!("\u{feff}{}\r\n\u{feff}\n", echo("a")).as_bytes(), &["a"]);
+    check_between(format!("\u{feff}\u{feff}{}\n", echo("a")).as_bytes(), &["-32700"]);
+    check_between(format!("{}\u{feff}\n", echo("a")).as_bytes(), &["-32700"]);
 }
 
 #[support::test]

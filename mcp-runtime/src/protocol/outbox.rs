@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use mcp_runtime_wire::{Id, IdBuf, ObjectWriter, notification};
+use mcp_runtime_wire::{Id, IdBuf, ObjectWriter, notification, write::end_line};
 
 use super::{encode::related, revision::Revision};
 use crate::{
@@ -380,7 +380,7 @@ impl OutboxQueue {
     /// Ends the message that was written after the first `before` bytes.
     fn end_message(&mut self, before: usize) {
         if self.bytes.len() > before {
-            self.bytes.push(b'\n');
+            end_line(&mut self.bytes, before);
         }
         if self.unread.is_some_and(|most| self.bytes.len() > most.get()) {
             self.bytes = Vec::new();
@@ -443,6 +443,7 @@ impl ProgressSlot {
         else {
             return;
         };
+        let start = out.len();
         notification(out, "notifications/progress", |params| {
             params.raw("progressToken", &self.token).f64("progress", report.progress);
             if let Some(total) = report.total {
@@ -453,7 +454,7 @@ impl ProgressSlot {
             }
             self.write_task(params);
         });
-        out.push(b'\n');
+        end_line(out, start);
     }
 
     pub(super) fn write_task(&self, params: &mut ObjectWriter<'_>) {

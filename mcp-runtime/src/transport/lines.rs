@@ -3,10 +3,8 @@
 //! [`Lines`] does no I/O: the caller adds bytes and removes lines. Each byte is searched for a newline once, even if a line arrives in
 //! small pieces. The buffer holds at most one unfinished line and the bytes of one read.
 
+use mcp_runtime_wire::BYTE_ORDER_MARK;
 use memchr::memchr;
-
-/// UTF-8 byte order mark, which clients on .NET send at the start of the stream.
-const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Usual space for one read, in bytes: the capacity of a pipe on Linux, so that one read can empty the pipe.
 const ROOM: usize = 64 * 1024;
@@ -39,22 +37,12 @@ pub(crate) struct Lines {
     limit: usize,
     /// Whether the rest of a line that was too long is being dropped.
     skipping: bool,
-    /// Whether the stream may still begin with a byte order mark.
-    first: bool,
 }
 
 impl Lines {
     /// Creates a buffer for lines of at most `limit` bytes, not counting the line ending.
     pub(crate) fn new(limit: usize) -> Self {
-        Lines {
-            buffer: Vec::new(),
-            start: 0,
-            searched: 0,
-            end: 0,
-            limit,
-            skipping: false,
-            first: true,
-        }
+        Lines { buffer: Vec::new(), start: 0, searched: 0, end: 0, limit, skipping: false }
     }
 
     /// Returns the free space for the next read, which is never empty. After the read, call [`Lines::filled`] with the number of bytes.
@@ -111,16 +99,12 @@ impl Lines {
         reason = "the line borrows from the buffer, which no `Iterator` allows"
     )]
     pub(crate) fn next(&mut self) -> Option<Line<'_>> {
-        if self.end - self.start >= MARK.len() {
-            self.skip_mark();
-        }
         loop {
             let Some(found) = memchr(b'\n', &self.buffer[self.searched..self.end]) else {
                 self.searched = self.end;
                 return self.overflows().then_some(Line::TooLong);
             };
             let newline = self.searched + found;
-            self.first = false;
             let line = self.start..newline;
             self.start = newline + 1;
             self.searched = self.start;
@@ -153,14 +137,6 @@ impl Lines {
         }
     }
 
-    /// Skips a byte order mark at the start of the stream, as RFC 8259 permits. Elsewhere the mark makes its line invalid JSON.
-    fn skip_mark(&mut self) {
-        if std::mem::take(&mut self.first) && self.buffer[self.start..self.end].starts_with(MARK) {
-            self.start += MARK.len();
-            self.searched = self.searched.max(self.start);
-        }
-    }
-
     /// Drops the bytes of an unfinished line that exceeds the limit. Returns true once for each such line.
     fn overflows(&mut self) -> bool {
         // A line of the maximum length may be followed by `\r`, which does not count toward the limit.
@@ -178,7 +154,8 @@ fn without_return(line: &[u8]) -> &[u8] {
 }
 
 fn is_blank(line: &[u8]) -> bool {
-    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+    let text = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
+    text.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
 #[cfg(test)]
@@ -234,11 +211,8 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_may_begin_the_stream() {
-        check("\u{feff}ab\ncd\n", &["ab", "cd"]);
-        check("\u{feff}\n\u{feff}\n", &["\u{feff}"]);
-        check("\u{feff}", &[]);
-        check("\n\u{feff}", &["?\u{feff}"]);
+    fn a_line_of_a_byte_order_mark_is_blank() {
+        check("\u{feff}\n\u{feff}\r\n\u{feff}a\n\u{feff}", &["\u{feff}a"]);
     }
 
     #[test]

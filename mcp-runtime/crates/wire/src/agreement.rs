@@ -275,7 +275,10 @@ fn check_envelope(envelope: &Envelope<'_>, text: Raw<'_>) {
     if text.kind() == JsonKind::Object {
         assert_eq!(envelope.duplicate.is_some(), has_duplicate(text), "{text:?}");
     }
-    let whole = text.get("params");
+    let whole = text.get("params").map(|params| match params.kind() {
+        JsonKind::Null => Raw::EMPTY_OBJECT,
+        _ => params,
+    });
     assert_eq!(envelope.params.as_ref().map(|params| params.object().whole), whole, "{text:?}");
     let (Some(params), Some(whole)) = (&envelope.params, whole) else { return };
     check_object(params.object(), whole);

@@ -44,8 +44,8 @@ pub use self::{
     id::{Id, IdBuf},
     integer::Integer,
     message::{
-        Incoming, Invalid, ParseLimits, Parsed, RpcMessage, error, notification, parse, request,
-        response,
+        BYTE_ORDER_MARK, Incoming, Invalid, ParseLimits, Parsed, RpcMessage, error, notification,
+        parse, request, response,
     },
     params::{IndexedMember, IndexedObject, RpcParams, USUAL_META},
     raw::{Elements, JsonKind, Members, Raw},

@@ -63,7 +63,11 @@ impl<'a> RpcParams<'a> {
     #[inline]
     pub(crate) fn read(&mut self, scanner: &mut Scanner<'a>) -> Scanned<()> {
         if scanner.peek() != Some(b'{') {
-            self.all.set(scanner.value()?);
+            let value = scanner.value()?;
+            // Some clients send `null` for no parameters, although JSON-RPC 2.0 allows only objects and arrays.
+            if value.kind() != JsonKind::Null {
+                self.all.set(value);
+            }
             return Ok(());
         }
         let start = scanner.at();

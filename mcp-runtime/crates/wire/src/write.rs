@@ -1,7 +1,7 @@
 //! Writing JSON into the outgoing buffer.
 //!
-//! Only the serialization of a user's type can fail. The buffer then keeps its earlier content. No function writes a raw newline, because a
-//! message is one line on stdio and one `data:` field in an event stream (rule STDIO-01).
+//! Only the serialization of a user's type can fail. The buffer then keeps its earlier content. Only [`end_line`] writes a raw newline,
+//! because a message is one line on stdio and one `data:` field in an event stream (rule STDIO-01).
 
 use serde::Serialize;
 
@@ -47,6 +47,44 @@ pub fn raw(out: &mut Vec<u8>, text: &str) {
     let start = out.len();
     out.extend_from_slice(text.as_bytes());
     one_line(&mut out[start..]);
+}
+
+/// Ends the line of a message, which begins at the index `start`, with a newline. The characters U+0085, U+2028 and U+2029 become escapes,
+/// because some clients end a line at each of them.
+pub fn end_line(out: &mut Vec<u8>, start: usize) {
+    if !out[start..].is_ascii() {
+        escape_line_breaks(out, start);
+    }
+    out.push(b'\n');
+}
+
+/// Replaces the line breaks that are not ASCII. In JSON, they occur only in strings, where an escape means the same.
+#[inline(never)]
+fn escape_line_breaks(out: &mut Vec<u8>, start: usize) {
+    let Some(first) = (start..out.len()).find(|at| line_break(&out[*at..]).is_some()) else {
+        return;
+    };
+    let text = out.split_off(first);
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        if let Some((escape, length)) = line_break(&text[at..]) {
+            out.extend_from_slice(escape);
+            at += length;
+        } else {
+            out.push(*byte);
+            at += 1;
+        }
+    }
+}
+
+/// Returns the escape of the line break that these bytes begin with, and its length in UTF-8.
+fn line_break(bytes: &[u8]) -> Option<(&'static [u8], usize)> {
+    match bytes {
+        [0xc2, 0x85, ..] => Some((br"\u0085", 2)),
+        [0xe2, 0x80, 0xa8, ..] => Some((br"\u2028", 3)),
+        [0xe2, 0x80, 0xa9, ..] => Some((br"\u2029", 3)),
+        _ => None,
+    }
 }
 
 /// Writes a whole number.
@@ -317,6 +355,28 @@ mod tests {
         check(
             |out| string(out, "\"\\/\u{8}\u{c}\n\r\t\u{0}\u{1f}"),
             r#""\"\\/\b\f\n\r\t\u0000\u001f""#,
+        );
+    }
+
+    #[test]
+    fn only_ascii_ends_a_line() {
+        let ended = |text: &'static str| {
+            move |out: &mut Vec<u8>| {
+                out.extend_from_slice("\u{2028}".as_bytes());
+                let start = out.len();
+                out.extend_from_slice(text.as_bytes());
+                end_line(out, start);
+            }
+        };
+        check(ended(""), "\u{2028}\n");
+        check(ended(r#"{"a":"plain"}"#), "\u{2028}{\"a\":\"plain\"}\n");
+        check(
+            ended("\"größe – 😀 \u{84}\u{2027}\u{202a}\""),
+            "\u{2028}\"größe – 😀 \u{84}\u{2027}\u{202a}\"\n",
+        );
+        check(
+            ended("\"\u{85}\u{2028}é\u{2029}\u{2029}–\""),
+            "\u{2028}\"\\u0085\\u2028é\\u2029\\u2029–\"\n",
         );
     }
 

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use http::{HeaderMap, HeaderValue, header, request::Parts};
 
 use crate::{
+    error::shown,
     protocol::VERSION_HEADER,
     server::{Network, written_address},
 };
@@ -19,6 +20,7 @@ pub(super) struct Head<'a> {
     pub(super) origin: HeaderField<'a>,
     pub(super) accept: HeaderField<'a>,
     pub(super) content_type: HeaderField<'a>,
+    pub(super) content_encoding: HeaderField<'a>,
     pub(super) session: HeaderField<'a>,
     pub(super) version: HeaderField<'a>,
     /// Approximate size of the headers on the wire, in bytes.
@@ -54,6 +56,7 @@ impl<'a> Head<'a> {
                 name if *name == header::ACCEPT => &mut head.accept,
                 name if *name == header::CONTENT_LENGTH => continue,
                 name if *name == header::ORIGIN => &mut head.origin,
+                name if *name == header::CONTENT_ENCODING => &mut head.content_encoding,
                 name if name.as_str() == SESSION_HEADER => &mut head.session,
                 name if name.as_str() == VERSION_HEADER => &mut head.version,
                 _ => continue,
@@ -113,12 +116,42 @@ fn is_zero_quality(parameter: &str) -> bool {
     })
 }
 
-/// Whether `Content-Type` says that the body is JSON.
-pub(super) fn is_json(head: &Head<'_>) -> bool {
-    const JSON: &[u8] = b"application/json";
-    let given = head.content_type.first.map_or(&b""[..], |value| value.as_bytes());
-    let end = memchr::memchr(b';', given).unwrap_or(given.len());
-    given == JSON || given[..end].trim_ascii().eq_ignore_ascii_case(JSON)
+/// Checks that the body is JSON in UTF-8, without a compression.
+///
+/// # Errors
+/// Returns the requirement that a header does not meet.
+pub(super) fn check_media_type(head: &Head<'_>) -> Result<(), String> {
+    const JSON: &str = "application/json";
+    let text = |field: &HeaderField<'_>| Some(field.first?.to_str().unwrap_or("?").to_owned());
+    if head.content_type.first.is_none_or(|given| given != JSON) {
+        let given = text(&head.content_type).unwrap_or_default();
+        let (name, parameters) = given.split_once(';').unwrap_or((&given, ""));
+        if !name.trim_ascii().eq_ignore_ascii_case(JSON) {
+            let given = if given.is_empty() { "nothing" } else { shown(&given) };
+            return Err(format!("`Content-Type` must be `{JSON}`, but it is `{given}`"));
+        }
+        if let Some(charset) = parameters.split(';').find_map(charset)
+            && !["utf-8", "utf8", "us-ascii"].iter().any(|name| charset.eq_ignore_ascii_case(name))
+        {
+            let charset = shown(charset);
+            return Err(format!(
+                "`charset` in `Content-Type` must be `utf-8`, but it is `{charset}`"
+            ));
+        }
+    }
+    match text(&head.content_encoding) {
+        Some(given) if !given.eq_ignore_ascii_case("identity") => Err(format!(
+            "the body must be sent without `Content-Encoding`, but this is `{}`",
+            shown(&given)
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the value of a parameter of `Content-Type` if its name is `charset`.
+fn charset(parameter: &str) -> Option<&str> {
+    let (name, value) = parameter.split_once('=')?;
+    name.trim_ascii().eq_ignore_ascii_case("charset").then(|| value.trim_ascii().trim_matches('"'))
 }
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
@@ -214,6 +247,41 @@ mod tests {
         check_accept("application/json;q=0, text/*", false, true);
         check_accept("", false, false);
         assert_eq!(Accepts::of(&HeaderMap::new()), Accepts { json: true, events: true });
+    }
+
+    fn check_type(content_type: &'static str, encoding: &'static str, expected: &str) {
+        let headers = HeaderMap::from_iter([
+            (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
+            (header::CONTENT_ENCODING, HeaderValue::from_static(encoding)),
+        ]);
+        let found = check_media_type(&Head::of(&headers)).err().unwrap_or_default();
+        assert_eq!(found, expected, "{content_type}, {encoding}");
+    }
+
+    #[test]
+    fn bodies_are_json_in_utf_8_without_compression() {
+        check_type("application/json", "identity", "");
+        check_type("Application/JSON ; a=b; CharSet = \"UTF-8\"", "Identity", "");
+        check_type("application/json;charset=utf8;", "identity", "");
+        check_type("application/json;charset=US-ASCII", "identity", "");
+        let json = "`Content-Type` must be `application/json`, but it is";
+        check_type(
+            "text/json;charset=utf-8",
+            "identity",
+            &format!("{json} `text/json;charset=utf-8`"),
+        );
+        let nothing = check_media_type(&Head::of(&HeaderMap::new()));
+        assert_eq!(nothing.unwrap_err(), format!("{json} `nothing`"));
+        let utf8 = "`charset` in `Content-Type` must be `utf-8`, but it is";
+        check_type("application/json; charset=latin1", "identity", &format!("{utf8} `latin1`"));
+        check_type(
+            "application/json; a=b; charset=\"utf-16\"",
+            "identity",
+            &format!("{utf8} `utf-16`"),
+        );
+        let plain = "the body must be sent without `Content-Encoding`, but this is";
+        check_type("application/json", "gzip", &format!("{plain} `gzip`"));
+        check_type("application/json; charset=utf-8", "br, gzip", &format!("{plain} `br, gzip`"));
     }
 
     fn proxies() -> [Network; 3] {

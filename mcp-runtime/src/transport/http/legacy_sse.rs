@@ -11,7 +11,7 @@ use super::{
     body::{EventFeed, EventStream, HttpBody},
     connection_state::ConnectionState,
     endpoint::Endpoint,
-    head::{Accepts, Head, is_json},
+    head::{Accepts, Head, check_media_type},
     reply::{self, HttpAnswer},
     request_body::RequestBytes,
     route::SSE_POST,
@@ -139,7 +139,7 @@ pub(super) fn check(
     {
         return Err(unknown);
     }
-    if is_json(head) { Ok(()) } else { Err(reply::unsupported(head.content_type.first).into()) }
+    check_media_type(head).map_err(reply::unsupported)
 }
 
 /// Handles a message, or passes it on to the node that has the stream. The answer is sent on the stream.

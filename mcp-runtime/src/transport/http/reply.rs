@@ -94,13 +94,9 @@ pub(super) fn no_session(hint: &str) -> Response<HttpBody> {
     json(StatusCode::NOT_FOUND, body)
 }
 
-/// Refuses a body that is not JSON.
-pub(super) fn unsupported(given: Option<&HeaderValue>) -> Response<HttpBody> {
-    let given = given.and_then(|value| value.to_str().ok()).unwrap_or("nothing");
-    refuse(
-        StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        format_args!("`Content-Type` must be `application/json`, but it is `{}`", shown(given)),
-    )
+/// Refuses a body that the server cannot read.
+pub(super) fn unsupported(why: String) -> Box<Response<HttpBody>> {
+    Box::new(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, why))
 }
 
 /// Refuses a request that the server cannot answer now, for example because a limit is reached, and asks the client to retry.

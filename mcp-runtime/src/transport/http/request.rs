@@ -18,7 +18,7 @@ use super::{
     body::HttpBody,
     connection_state::{ActiveRequest, ConnectionState},
     endpoint::Endpoint,
-    head::{Accepts, Head, is_json},
+    head::{Accepts, Head, check_media_type},
     legacy_sse,
     reply::{self, HttpAnswer, PendingAnswer},
     request_body::{BodyReader, RequestBody, RequestBytes},
@@ -169,9 +169,7 @@ fn answer_without_body(
                 let why = "`Accept` must name `application/json` and `text/event-stream`";
                 return Err(reply::refuse(StatusCode::NOT_ACCEPTABLE, why).into());
             }
-            if !is_json(head) {
-                return Err(reply::unsupported(head.content_type.first).into());
-            }
+            check_media_type(head).map_err(reply::unsupported)?;
         }
         (HttpRoute::Endpoint | HttpRoute::SseStream, &Method::GET)
             if !state.may_keep_connection(&Carrier::of_request(parts, state.address_of(parts))) =>
