@@ -14,7 +14,7 @@ use super::{
         ResourceEntry, ToolEntry, rank, tool_hints,
     },
     live::{EntryBox, Item},
-    schemas::{self, ToolSchema, ToolSchemas},
+    schemas::{self, SchemaMaker},
 };
 #[cfg(feature = "auth")]
 use crate::authorization::ItemGuard;
@@ -167,9 +167,6 @@ macro_rules! common_methods {
         }
     };
 }
-
-/// Function that generates an input schema, or returns the problems of the schema.
-type SchemaMaker = Box<dyn Fn(SchemaProfile) -> Result<ToolSchema, Vec<String>> + Send + Sync>;
 
 /// Tool created at run time, without an attribute.
 ///
@@ -429,39 +426,27 @@ impl Item for Tool {
         }
         let mut handler = self.handler.take();
         let given_input = self.given_input.take().transpose().map_err(wrong)?;
-        let given = given_input.is_some();
-        let profile = self.profile.unwrap_or(server_profile);
-        let input = match given_input {
-            Some(schema) => {
-                let check = ArgumentCheck::of(&schema, self.takes_arguments).map_err(wrong)?;
-                handler = handler.map(|handler| check.before(handler));
-                schema::given_input_text(&schema, profile).into()
-            }
-            None => make_input(profile).map_err(|problems| wrong(problems.join("; ")))?,
-        };
+        if let Some(schema) = &given_input {
+            let check = ArgumentCheck::of(schema, self.takes_arguments).map_err(wrong)?;
+            handler = handler.map(|handler| check.before(handler));
+        }
         let given_output = self.given_output.take().transpose().map_err(wrong)?;
         if given_output.is_some() && self.output.is_none() {
             return Err(wrong(NO_STRUCTURED_CONTENT.to_owned()));
         }
-        let is_output_given = given_output.is_some();
-        let output = match given_output {
-            Some(schema) => Some(schemas::written_output(schema, profile)),
-            None => self.output.map(|source| schemas::output(source, &Constant::NONE, profile)),
-        };
-        let mut tool = ToolEntry::new(ToolSchemas { input, output });
-        tool.given = given;
-        tool.given_output = is_output_given;
-        tool.own_profile = self.profile;
-        tool.server_profile = server_profile;
+        let given = (given_input.is_some(), given_output.is_some());
+        let profile = self.profile.unwrap_or(server_profile);
+        let made =
+            schemas::of_added_tool(make_input, given_input, self.output, given_output, profile);
+        let mut tool = ToolEntry::new(made.map_err(|problems| wrong(problems.join("; ")))?);
+        (tool.given, tool.given_output) = given;
+        (tool.own_profile, tool.server_profile) = (self.profile, server_profile);
         tool.output = self.output;
         tool.hints = tool_hints(self.read_only, self.destructive, self.idempotent, self.open_world);
         tool.task = self.task;
         let kind = EntryKind::Tool(tool);
         let mut entry = dynamic_entry(self.name.clone(), kind, handler)?;
-        let problems = entry.read_input_schema();
-        if !problems.is_empty() {
-            return Err(wrong(problems.join("; ")));
-        }
+        entry.read_input_schema().map_err(|problems| wrong(problems.join("; ")))?;
         self.finish(entry)
     }
 }

@@ -190,6 +190,7 @@ impl PromptArgument {
 
 impl ToolEntry {
     /// Returns the profile of the schemas: the profile of the tool if it sets one, otherwise that of the server.
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
     pub(crate) fn profile(&self) -> SchemaProfile {
         self.own_profile.unwrap_or(self.server_profile)
     }
@@ -312,14 +313,17 @@ impl Entry {
         };
         // The compiler knows no type that declares headers, so its schemas have those of parameters only.
         if reads_schema || entry.tool().is_some_and(|tool| !tool.schemas.input.is_static) {
-            problems.extend(entry.read_input_schema());
+            problems.extend(entry.read_input_schema().err().into_iter().flatten());
         }
         entry
     }
 
-    /// Takes the names of spread arguments and the headers from the input schema of a tool. Returns the problems of the headers.
-    pub(super) fn read_input_schema(&mut self) -> Vec<String> {
-        let EntryKind::Tool(tool) = &mut self.kind else { return Vec::new() };
+    /// Takes the names of spread arguments and the headers from the input schema of a tool.
+    ///
+    /// # Errors
+    /// Returns the problems of the headers.
+    pub(super) fn read_input_schema(&mut self) -> Result<(), Vec<String>> {
+        let EntryKind::Tool(tool) = &mut self.kind else { return Ok(()) };
         let schema = Raw::trusted(&tool.schemas.input.text);
         let problems;
         (tool.headers, problems) = header::arguments(schema);
@@ -327,7 +331,7 @@ impl Entry {
         let names = properties.members().map(|(name, _)| name);
         let own = &self.names.own;
         self.names.spread = names.filter(|name| !own.contains(name)).map(Cow::into_owned).collect();
-        problems
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 
     /// Sets the gate from the item's rate and concurrency, or else from the defaults of the server. Completions have no gate, because

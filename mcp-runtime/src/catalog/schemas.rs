@@ -13,7 +13,7 @@ use crate::{
     schema::{
         InputField, InputObject, ResultSchema, SchemaProfile, SchemaSide,
         constant::{Node, partial_schema},
-        generator,
+        generator, given_input_text,
     },
     unwind::catch_message,
 };
@@ -98,6 +98,32 @@ fn made<T>(part: &str, make: impl FnOnce() -> Result<T, Vec<String>>) -> Result<
     catch_message(make).unwrap_or_else(|panicked| Err(single(format!("{part} {panicked}"))))
 }
 
+/// Function that generates the input schema of a tool that is added at run time, or returns the problems of the schema.
+pub(super) type SchemaMaker =
+    Box<dyn Fn(SchemaProfile) -> Result<ToolSchema, Vec<String>> + Send + Sync>;
+
+/// Makes the schemas of a tool that is added at run time. A schema that the author has given takes precedence.
+///
+/// # Errors
+/// Returns the problems of the input schema.
+pub(super) fn of_added_tool(
+    make_input: SchemaMaker,
+    given_input: Option<Value>,
+    source: Option<OutputSchemaSource>,
+    given_output: Option<Value>,
+    profile: SchemaProfile,
+) -> Result<ToolSchemas, Vec<String>> {
+    let input = match given_input {
+        Some(schema) => given_input_text(&schema, profile).into(),
+        None => make_input(profile)?,
+    };
+    let output = match given_output {
+        Some(schema) => Some(written_output(schema, profile)),
+        None => source.map(|source| output(source, &Constant::NONE, profile)),
+    };
+    Ok(ToolSchemas { input, output })
+}
+
 /// Returns the compile-time schema, if there is one with the requested profile.
 fn constant_schema(text: &'static [u8], profile: SchemaProfile) -> Option<ToolSchema> {
     let text = std::str::from_utf8(text).ok().filter(|text| !text.is_empty())?;
@@ -166,7 +192,7 @@ fn constant_node(field: &ArgumentField, known: &Constant) -> Option<Node> {
 }
 
 /// Returns the compile-time output schema if it has the requested profile. Otherwise generates a schema from the type of the result.
-pub(crate) fn output(
+fn output(
     output: OutputSchemaSource,
     known: &Constant,
     profile: SchemaProfile,
@@ -186,6 +212,6 @@ pub(crate) fn output(
 }
 
 /// Returns the published form of an output schema.
-pub(super) fn written_output(schema: Value, profile: SchemaProfile) -> ToolOutputSchema {
+fn written_output(schema: Value, profile: SchemaProfile) -> ToolOutputSchema {
     ResultSchema::render(schema, profile).into()
 }
