@@ -112,6 +112,20 @@ fn a_recorded_session_is_replayed_and_differences_are_reported() {
 }
 
 #[support::test]
+fn a_secret_after_a_byte_order_mark_is_removed() {
+    let file = Recorded::new();
+    file.record(|server| {
+        for id in ["a", "b"] {
+            let message = call(id, "echo", json!({ "text": id, "password": "hunter2" }));
+            server.write(format!("\u{feff}{message}\n").as_bytes());
+            server.response(id);
+        }
+    });
+    assert_eq!(file.text().matches("\"password\"").count(), 2, "{}", file.text());
+    assert!(!file.text().contains("hunter2"), "{}", file.text());
+}
+
+#[support::test]
 fn missing_and_additional_messages_are_differences() {
     let file = Recorded::new();
     file.record(|server| {

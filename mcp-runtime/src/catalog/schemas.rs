@@ -28,7 +28,6 @@ pub(crate) struct ToolSchemas {
 #[derive(Debug)]
 pub(crate) struct ToolSchema {
     pub(crate) text: Cow<'static, str>,
-    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "only the command line tells"))]
     pub(crate) is_static: bool,
 }
 

@@ -4,13 +4,13 @@ use std::{
     env,
     fs::{File, OpenOptions},
     io::{self, BufRead as _, BufReader, Read, Write},
-    mem,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError},
     thread,
 };
 
+use mcp_runtime_wire::BYTE_ORDER_MARK;
 use mcp_runtime_workbench::{REMOVED, Redaction, Sender, Transcript, recorded};
 use serde_json::json;
 
@@ -83,8 +83,6 @@ fn not_over_stdio(commands: &[OwnCommand], words: &[String]) -> Option<String> {
             .to_owned()
     })
 }
-
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Number of sessions that may be recorded under the same name.
 const MOST_FILES: u32 = 999;
@@ -188,13 +186,9 @@ impl Recording {
     fn pass(&self, sender: Sender, from: impl Read, mut to: impl Write) {
         let mut from = BufReader::new(from);
         let mut line = Vec::new();
-        let mut is_first = true;
         while let Ok(1..) = from.read_until(b'\n', &mut line) {
-            let mut message = line.trim_ascii_end();
-            if mem::take(&mut is_first) {
-                // The server skips the mark only here, where RFC 8259 permits it. A replay sends lines of any place.
-                message = message.strip_prefix(BYTE_ORDER_MARK).unwrap_or(message);
-            }
+            let message = line.trim_ascii_end();
+            let message = message.strip_prefix(BYTE_ORDER_MARK).unwrap_or(message);
             if !message.is_empty() {
                 self.write(&recorded(sender, message, &self.redaction));
             }

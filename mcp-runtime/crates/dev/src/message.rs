@@ -1,6 +1,6 @@
 //! JSON-RPC messages, and the answers that `dev` gives or changes.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use serde::{
     Deserialize, Deserializer,
@@ -46,6 +46,7 @@ pub(crate) struct Message(Box<RawValue>);
 impl Message {
     /// Reads JSON. Returns `None` if the bytes are anything else.
     pub(crate) fn read(json: &[u8]) -> Option<Self> {
+        let json = json.strip_prefix("\u{feff}".as_bytes()).unwrap_or(json);
         serde_json::from_slice(json).ok().map(Self)
     }
 
@@ -145,7 +146,16 @@ impl PartialEq for Message {
 
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
+        let mut text = Cow::Borrowed(self.text());
+        // Some clients end a line at each of these characters, which JSON has only in strings.
+        for (line_break, escape) in
+            [('\u{85}', "\\u0085"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")]
+        {
+            if text.contains(line_break) {
+                text = text.replace(line_break, escape).into();
+            }
+        }
+        f.write_str(&text)
     }
 }
 
@@ -364,6 +374,12 @@ mod tests {
         let mut answer = Message::read(answer.as_bytes()).unwrap();
         adapt(std::slice::from_ref(request), &mut answer);
         answer.to_string()
+    }
+
+    #[test]
+    fn a_mark_is_skipped_and_line_breaks_are_escaped() {
+        let read = Message::read("\u{feff}[\"a\u{85}b\u{2028}\u{2029}\"]".as_bytes()).unwrap();
+        assert_eq!(read.to_string(), r#"["a\u0085b\u2028\u2029"]"#);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Id of a request, kept as the JSON text that the peer wrote.
 //!
 //! A response must carry the id of its request with the same JSON type (rule RPC-02), so an id is never turned into a number or a decoded
-//! string. `7`, `"7"` and `"\u0037"` are three different ids, and each response repeats the id as its request wrote it.
+//! string. `7`, `"7"` and `"\u0037"` are three different ids, and each response repeats the id as its request wrote it, but
+//! for line breaks that are not ASCII, which become escapes.
 
 use std::borrow::Borrow;
 use std::fmt;

@@ -148,7 +148,8 @@ impl<'a> Parsed<'a> {
 /// UTF-8 byte order mark. Clients on .NET send it at the start of a stream, and some before each message.
 pub const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Parses one text, without the byte order mark that it may begin with (RFC 8259, section 8.1). The same pass validates the text and finds the members of the envelope. `parsed` must be a new [`Parsed`].
+/// Parses one text, without the byte order mark that it may begin with (RFC 8259, section 8.1). The same pass validates the text and finds
+/// the members of the envelope. `parsed` must be a new [`Parsed`].
 ///
 /// # Errors
 ///

@@ -61,20 +61,27 @@ pub fn end_line(out: &mut Vec<u8>, start: usize) {
 /// Replaces the line breaks that are not ASCII. In JSON, they occur only in strings, where an escape means the same.
 #[inline(never)]
 fn escape_line_breaks(out: &mut Vec<u8>, start: usize) {
-    let Some(first) = (start..out.len()).find(|at| line_break(&out[*at..]).is_some()) else {
-        return;
-    };
+    let Some((first, ..)) = next_line_break(out, start) else { return };
     let text = out.split_off(first);
-    let mut at = 0;
-    while let Some(byte) = text.get(at) {
-        if let Some((escape, length)) = line_break(&text[at..]) {
-            out.extend_from_slice(escape);
-            at += length;
-        } else {
-            out.push(*byte);
-            at += 1;
-        }
+    let mut rest = 0;
+    while let Some((at, escape, length)) = next_line_break(&text, rest) {
+        out.extend_from_slice(&text[rest..at]);
+        out.extend_from_slice(escape);
+        rest = at + length;
     }
+    out.extend_from_slice(&text[rest..]);
+}
+
+/// Returns the index of the first line break from `at` on that is not ASCII, its escape, and its length in UTF-8.
+fn next_line_break(text: &[u8], mut at: usize) -> Option<(usize, &'static [u8], usize)> {
+    while let Some(found) = text[at..].iter().position(|byte| matches!(byte, 0xc2 | 0xe2)) {
+        at += found;
+        if let Some((escape, length)) = line_break(&text[at..]) {
+            return Some((at, escape, length));
+        }
+        at += 1;
+    }
+    None
 }
 
 /// Returns the escape of the line break that these bytes begin with, and its length in UTF-8.

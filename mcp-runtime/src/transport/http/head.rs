@@ -122,15 +122,15 @@ fn is_zero_quality(parameter: &str) -> bool {
 /// Returns the requirement that a header does not meet.
 pub(super) fn check_media_type(head: &Head<'_>) -> Result<(), String> {
     const JSON: &str = "application/json";
-    let text = |field: &HeaderField<'_>| Some(field.first?.to_str().unwrap_or("?").to_owned());
     if head.content_type.first.is_none_or(|given| given != JSON) {
-        let given = text(&head.content_type).unwrap_or_default();
+        let given = head.content_type.first.map_or(&b""[..], |value| value.as_bytes());
+        let given = String::from_utf8_lossy(given);
         let (name, parameters) = given.split_once(';').unwrap_or((&given, ""));
         if !name.trim_ascii().eq_ignore_ascii_case(JSON) {
             let given = if given.is_empty() { "nothing" } else { shown(&given) };
-            return Err(format!("`Content-Type` must be `{JSON}`, but it is `{given}`"));
+            return Err(format!("`Content-Type` must be `application/json`, but it is `{given}`"));
         }
-        if let Some(charset) = parameters.split(';').find_map(charset)
+        if let Some(charset) = parameters.split([';', ',']).find_map(charset)
             && !["utf-8", "utf8", "us-ascii"].iter().any(|name| charset.eq_ignore_ascii_case(name))
         {
             let charset = shown(charset);
@@ -139,13 +139,15 @@ pub(super) fn check_media_type(head: &Head<'_>) -> Result<(), String> {
             ));
         }
     }
-    match text(&head.content_encoding) {
-        Some(given) if !given.eq_ignore_ascii_case("identity") => Err(format!(
-            "the body must be sent without `Content-Encoding`, but this is `{}`",
-            shown(&given)
-        )),
-        _ => Ok(()),
+    let HeaderField { first: Some(encoding), is_repeated } = head.content_encoding else {
+        return Ok(());
+    };
+    let encoding = String::from_utf8_lossy(encoding.as_bytes());
+    if !is_repeated && (encoding.is_empty() || encoding.eq_ignore_ascii_case("identity")) {
+        return Ok(());
     }
+    let encoding = shown(&encoding);
+    Err(format!("the body must be sent without `Content-Encoding`, but this is `{encoding}`"))
 }
 
 /// Returns the value of a parameter of `Content-Type` if its name is `charset`.
@@ -263,7 +265,8 @@ mod tests {
         check_type("application/json", "identity", "");
         check_type("Application/JSON ; a=b; CharSet = \"UTF-8\"", "Identity", "");
         check_type("application/json;charset=utf8;", "identity", "");
-        check_type("application/json;charset=US-ASCII", "identity", "");
+        check_type("application/json;charset=US-ASCII", "", "");
+        check_type("application/json; charset=utf-8, application/json", "identity", "");
         let json = "`Content-Type` must be `application/json`, but it is";
         check_type(
             "text/json;charset=utf-8",

@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use mcp_runtime_wire::{Id, Raw, validate};
+use mcp_runtime_wire::{Id, Raw, validate, write::end_line};
 use serde::{Deserialize, Serialize};
 
 use super::sse::Gone;
@@ -342,7 +342,7 @@ impl StreamLog {
         requests.retain(|request| !events.iter().any(|event| answers(event, request)));
         for request in &requests {
             let mut line = unread(Some(revision), Id::parse(Raw::trusted(request)), &error);
-            line.push(b'\n');
+            end_line(&mut line, 0);
             answer.push(self.event(0, &line, KEPT, self.most));
         }
         answer.push(self.event(0, b"", KEPT, self.most));
@@ -387,12 +387,15 @@ impl SeenEvents {
     }
 }
 
-/// Returns whether an event is the response to a request.
+/// Returns whether an event is the response to the request with this id. The event may have escapes that the id does not have.
 fn answers(event: &LogEvent, request: &str) -> bool {
     let StreamEvent::Message(line) = read(event) else { return false };
     let Ok(message) = validate(line.trim_ascii_end(), DEPTH) else { return false };
     let [id, method] = message.pick(["id", "method"]);
-    method.is_none() && id.is_some_and(|id| id.as_str() == request)
+    let request = Raw::trusted(request);
+    let is_same =
+        |id: Raw<'_>| id == request || id.string().is_some_and(|id| Some(id) == request.string());
+    method.is_none() && id.is_some_and(is_same)
 }
 
 /// Reads an event of a stream.
