@@ -1,6 +1,6 @@
 //! Clients of other projects: the Python SDK, and the playground in Chromium.
 
-use std::env;
+use std::{collections::BTreeMap, env};
 
 use serde_json::{Value, json};
 use support::requirement::{Missing, needs};
@@ -24,8 +24,16 @@ fn check_python(
         json!({ "do": "save", "path": path, "text": text })
     };
     let double = json!({ "do": "call", "name": "double", "arguments": { "number": 21 } });
+    // The SDK hands over `HOME`, in which cargo would search, and none of these variables.
+    let homes = ["CARGO_HOME", "RUSTUP_HOME"]
+        .into_iter()
+        .filter_map(|name| Some((name.to_owned(), env::var(name).ok()?)));
+    let settings = Workshop::environment()
+        .into_iter()
+        .map(|(name, value)| (name.to_string(), value.to_string()));
+    let environment: BTreeMap<_, _> = homes.chain(settings).collect();
     let plan = json!({
-        "environment": Workshop::environment().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
+        "environment": environment,
         "steps": [
             { "do": "tools" },
             { "do": "hear", "list": "tools", "trigger": save(DOUBLE) },
