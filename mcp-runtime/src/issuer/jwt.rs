@@ -44,7 +44,8 @@ const LONGEST_CACHED: usize = 4 << 10;
 ///
 /// * The token is signed with one of these keys and with an allowed [`Algorithm`].
 /// * Its `iss` is this issuer.
-/// * Its `aud` is an audience of this server, or an array that contains one.
+/// * Its `aud` is an audience of this server, or an array that contains one. In URLs, the case of the host, a default port and an empty path
+///   make no difference.
 /// * Its `exp` has not passed, and its `nbf` has. Clocks may differ by 30 seconds.
 /// * It has a `sub`, which becomes the caller's [`Principal`](crate::auth::Principal).
 ///
@@ -86,7 +87,13 @@ impl Jwt {
         Self { verifier: Verifier::new(web, issuer, audience.into(), None), problem }
     }
 
-    /// Also accepts tokens for this audience.
+    /// Also accepts tokens for this audience, such as the identifier that the issuer uses for the server, or an earlier URL of the server.
+    ///
+    /// ```
+    /// use mcp_runtime::auth::Jwt;
+    ///
+    /// let jwt = Jwt::new("https://login.example.com", "https://api.example.com/mcp").audience("api://weather");
+    /// ```
     #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {
         self.verifier.audiences.push(audience.into());

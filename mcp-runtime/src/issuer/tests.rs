@@ -225,6 +225,7 @@ fn a_token_for_several_audiences_is_accepted_if_ours_is_among_them() {
         (format!(r#"["https://other.example/mcp","{AUDIENCE}"]"#), true),
         (r#"["https://other.example/mcp"]"#.to_owned(), false),
         (r#""https://other.example/mcp""#.to_owned(), false),
+        (r#"["HTTPS://API.example:443/mcp"]"#.to_owned(), true),
     ] {
         assert_eq!(judge(&audience), expected, "{audience}");
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde::{Deserialize, de::IgnoredAny};
 
-use super::jwks::Algorithm;
+use super::{audience::is_same_audience, jwks::Algorithm};
 use crate::call::context::Authorization;
 
 /// Maximum difference between the clocks of the issuer and of this machine.
@@ -124,7 +124,7 @@ impl TokenClaims {
             return Err("the token is from another issuer");
         }
         let audience = self.aud.as_ref().ok_or("the token names no audience")?;
-        if !audience.iter().any(|name| audiences.iter().any(|own| own == name)) {
+        if !audience.iter().any(|name| audiences.iter().any(|own| is_same_audience(own, name))) {
             return Err("the token is for another audience");
         }
         let expiry = self.exp.ok_or("the token has no valid expiry")?;
