@@ -1,6 +1,7 @@
 //! Conversion of a handler's return value into the result for the client.
 
 mod completion;
+mod json;
 mod prompt;
 mod resource;
 mod result;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{IntoFailure, Json, WithMeta, result::unwritable};
+use super::{IntoFailure, Json, WithMeta, json::to_json};
 use crate::{
     call::{context::HasContext, extract::Probe},
     error::Error,
@@ -99,7 +99,7 @@ impl<T: Serialize> ResourceReply for Json<T> {
     const MEDIA_TYPE: Option<&'static str> = Some("application/json");
 
     fn contents(self, uri: &str, contents: &mut Vec<ResourceContents>) -> Result<(), Error> {
-        let text = serde_json::to_string(&self.0).map_err(|error| unwritable(&error))?;
+        let text = to_json(&self.0)?;
         contents.push(ResourceContents::of(
             uri.to_owned(),
             "application/json",

@@ -97,11 +97,6 @@ impl<T> Json<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WithText<T>(pub T, pub String);
 
-/// Returns the error for a value that serde cannot write.
-pub(super) fn unwritable(error: &serde_json::Error) -> Error {
-    Error::internal(format_args!("the result cannot be written as JSON: {error}"))
-}
-
 /// Result with a `_meta` object (protocol revision 2025-06-18 and later).
 ///
 /// The first field is any result type of a tool, prompt or resource. On a resource the `_meta` is added to each of its contents that has

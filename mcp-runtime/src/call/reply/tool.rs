@@ -3,7 +3,7 @@
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 
-use super::{IntoFailure, Json, WithMeta, WithText, result::unwritable};
+use super::{IntoFailure, Json, WithMeta, WithText, json::to_json};
 use crate::{
     call::extract::Probe,
     error::{Error, ErrorKind},
@@ -131,7 +131,7 @@ impl<T: Structured> ToolReply for Json<T> {
     });
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
-        let text = serde_json::to_string(&self.0).map_err(|error| unwritable(&error))?;
+        let text = to_json(&self.0)?;
         result.push(Content::from(text.as_str()));
         // Keeps the first structured value, because the output schema describes that one (see `first_of`).
         result.structured.get_or_insert(text);
@@ -144,7 +144,7 @@ impl<T: Structured> ToolReply for WithText<Json<T>> {
     const OUTPUT: Option<OutputSchemaSource> = <Json<T> as ToolReply>::OUTPUT;
 
     fn reply(self, result: &mut ToolResult) -> Result<(), Error> {
-        let json = serde_json::to_string(&self.0.0).map_err(|error| unwritable(&error))?;
+        let json = to_json(&self.0.0)?;
         result.push(self.1.into());
         result.structured.get_or_insert(json);
         Ok(())
