@@ -2,6 +2,7 @@
 
 use std::{
     any::TypeId,
+    borrow::Cow,
     sync::{Arc, OnceLock},
 };
 
@@ -14,6 +15,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind},
+    item::uri::resource_key,
     model::{ListKind, ListPage},
 };
 
@@ -78,6 +80,8 @@ pub(crate) struct Snapshot {
     /// Tools and prompts by name, resources by URI. A fast hash is safe. Clients choose the keys that are looked up, but never the keys in
     /// the index, so they cannot cause collisions.
     index: [FxHashSet<ByKey>; 4],
+    /// Resources whose URI is not its own [`resource_key`], by this key.
+    respelled: FxHashMap<Box<str>, Arc<Entry>>,
     completions: Arc<FxHashMap<TypeId, Arc<Entry>>>,
     pub(crate) offers: Offers,
     /// Disabled tools that have restricted access and support tasks. `guarded_with_tasks` includes them, because their tasks may still
@@ -109,6 +113,11 @@ impl Snapshot {
             }
         }
         let index = std::array::from_fn(|list| lists[list].iter().cloned().map(ByKey).collect());
+        let respelled = lists[ListKind::Resources as usize].iter().filter_map(|entry| {
+            let Cow::Owned(key) = resource_key(entry.key()) else { return None };
+            Some((key.into(), entry.clone()))
+        });
+        let respelled = respelled.collect();
         Self {
             epoch,
             pages,
@@ -118,6 +127,7 @@ impl Snapshot {
             hidden,
             lists,
             index,
+            respelled,
             completions: items.completions().clone(),
             rendered: std::array::from_fn(|_| OnceLock::new()),
         }
@@ -137,14 +147,21 @@ impl Snapshot {
         self.index[kind as usize].get(key).map(|ByKey(entry)| entry)
     }
 
+    /// Finds a resource that has no variables, by its URI or by an equivalent spelling of the URI.
+    pub(crate) fn find_resource(&self, uri: &str) -> Option<&Arc<Entry>> {
+        self.find(ListKind::Resources, uri).or_else(|| match resource_key(uri) {
+            Cow::Borrowed(_) if self.respelled.is_empty() => None,
+            key => self.find(ListKind::Resources, &key).or_else(|| self.respelled.get(&*key)),
+        })
+    }
+
     /// Returns whether a resource or a template of this server has this URI.
     pub(crate) fn has_uri(&self, uri: &str) -> bool {
         let matches = |entry: &Arc<Entry>| {
             let template = entry.resource().and_then(|resource| resource.template.as_ref());
             template.is_some_and(|template| template.matches(uri).is_some())
         };
-        self.find(ListKind::Resources, uri).is_some()
-            || self.list(ListKind::Templates).iter().any(matches)
+        self.find_resource(uri).is_some() || self.list(ListKind::Templates).iter().any(matches)
     }
 
     /// Finds the `#[completion]` function with this identity.

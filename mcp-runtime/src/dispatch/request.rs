@@ -67,7 +67,7 @@ impl Reference<'_> {
             }),
             Self::Resource(uri) => snapshot
                 .find(ListKind::Templates, uri)
-                .or_else(|| snapshot.find(ListKind::Resources, uri))
+                .or_else(|| snapshot.find_resource(uri))
                 .or_else(|| {
                     let matches = |entry: &&Arc<Entry>| {
                         let template =
@@ -87,6 +87,17 @@ impl Reference<'_> {
 }
 
 impl Request<'_> {
+    /// Replaces another spelling of a resource's URI by the URI that the author has written, which access rules and hooks compare. `target`
+    /// is the item that the request refers to.
+    pub(crate) fn respell(&mut self, target: Option<&Arc<Entry>>) {
+        if let (Self::ReadResource { uri }, Some(entry)) = (self, target)
+            && entry.key() != uri
+            && entry.resource().is_some_and(|resource| resource.template.is_none())
+        {
+            *uri = entry.key().to_owned().into();
+        }
+    }
+
     /// Returns the item that the request refers to, for the checks before its handler runs. Returns `None` for lists and completions, and
     /// for URI templates if no template needs these checks.
     pub(crate) fn target<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s Arc<Entry>> {
@@ -94,7 +105,7 @@ impl Request<'_> {
             Self::CallTool { name, .. } => snapshot.find(ListKind::Tools, name),
             Self::GetPrompt { name, .. } => snapshot.find(ListKind::Prompts, name),
             Self::ReadResource { uri } => {
-                snapshot.find(ListKind::Resources, uri).or_else(|| matching_template(snapshot, uri))
+                snapshot.find_resource(uri).or_else(|| matching_template(snapshot, uri))
             }
             Self::List { .. } | Self::Complete { .. } => None,
         }

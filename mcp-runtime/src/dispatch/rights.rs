@@ -5,8 +5,6 @@ use std::cell::Cell;
 use std::{collections::BTreeSet, sync::Arc};
 
 #[cfg(feature = "auth")]
-use mcp_runtime_contract::percent;
-#[cfg(feature = "auth")]
 use mcp_runtime_wire::Raw;
 
 #[cfg(feature = "auth")]
@@ -15,6 +13,7 @@ use super::request::{Request, matching_template};
 use crate::{
     authorization::{AccessError, Rules},
     call::context::{Access, AccessArguments, Authorization},
+    item::uri::subscription_key,
 };
 use crate::{
     call::context::Carrier,
@@ -147,8 +146,8 @@ impl ItemRights {
     /// Checks that the caller may subscribe to a resource.
     ///
     /// # Errors
-    /// Returns the reason for the refusal. A URI without a resource is refused too: subscriptions compare decoded URIs, and the decoded
-    /// form may be the URI of a guarded resource.
+    /// Returns the reason for the refusal. A URI without a resource is refused too: subscriptions compare keys of URIs, and a key may
+    /// be the URI of a guarded resource.
     pub(crate) fn permit_uri(
         &self,
         snapshot: &Snapshot,
@@ -159,17 +158,14 @@ impl ItemRights {
             return Ok(());
         }
         let found = |uri: &str| {
-            snapshot
-                .find(ListKind::Resources, uri)
-                .or_else(|| matching_template(snapshot, uri))
-                .cloned()
+            snapshot.find_resource(uri).or_else(|| matching_template(snapshot, uri)).cloned()
         };
         let entry = found(uri).ok_or_else(|| Error::no_resource(uri))?;
         self.check_uri(&entry, carrier, uri)?;
-        // Subscriptions compare decoded URIs, so the caller must also be allowed to use the resource of the decoded URI.
-        let plain = percent::decode(uri).unwrap_or_default();
-        match found(&plain) {
-            Some(entry) => self.check_uri(&entry, carrier, &plain),
+        // The caller must also be allowed to use the resource whose URI is the key of the subscription.
+        let key = subscription_key(uri);
+        match found(&key) {
+            Some(entry) => self.check_uri(&entry, carrier, &key),
             None => Ok(()),
         }
     }

@@ -7,6 +7,7 @@ mod input;
 #[allow(missing_docs, reason = "public only for generated code")]
 mod source;
 pub(crate) mod template;
+pub(crate) mod uri;
 
 pub use arg::{ArgDef, Completer};
 pub use input::{InputSchema, Param, Property, judge_form, judge_text};

@@ -7,7 +7,8 @@
 //!   is as long as possible: `{name}{.extension}` splits `a.tar.gz` at the last dot.
 //! - Query variables can come in any order and may be absent. A URI does not match if it has a repeated query parameter, or one that the
 //!   template does not name, because a misspelt URI must not name a resource.
-//! - Scheme and host are compared without regard to case, everything else exactly.
+//! - Scheme and host are compared without regard to case, as far as the first variable. A literal character that is not ASCII matches its
+//!   percent-encoding, and the other way round. Everything else is compared exactly.
 //! - Values are percent-decoded. A URI whose value does not decode to UTF-8 does not match.
 //! - **A value cannot leave its directory.** No value contains a `..` segment or a NUL. Only values of `{+x}` and of the query can be
 //!   absolute paths, as on Unix or on Windows (`/x`, `//x`, `C:/x`); percent-encoding makes no difference. So if a handler joins another
@@ -19,6 +20,8 @@
 use std::{borrow::Cow, fmt};
 
 use mcp_runtime_contract::percent;
+
+use super::uri::{encoded, scheme_and_host};
 
 mod matching;
 
@@ -71,6 +74,8 @@ pub(crate) struct UriTemplate {
     /// Query parameters with a fixed value.
     fixed: Vec<(String, String)>,
     query: Vec<TemplateText>,
+    /// Whether a literal has an escape, which URIs can spell in several ways.
+    has_escapes: bool,
 }
 
 /// Literal text, or the name of a variable.
@@ -109,8 +114,13 @@ impl UriTemplate {
 
     /// Assembles the pieces, and checks that URIs can be matched against the template.
     fn build(pieces: Vec<TemplatePart>) -> Result<Self, String> {
-        let mut template =
-            Self { parts: Vec::new(), any_case: 0, fixed: Vec::new(), query: Vec::new() };
+        let mut template = Self {
+            parts: Vec::new(),
+            any_case: 0,
+            fixed: Vec::new(),
+            query: Vec::new(),
+            has_escapes: false,
+        };
         let mut in_query = false;
         for piece in pieces {
             match piece {
@@ -163,12 +173,21 @@ impl UriTemplate {
                 }
             }
         }
-        template.any_case = scheme_and_host(template.parts.first())
-            .ok_or("a URI template must begin with a scheme, such as `notes://`")?;
+        let any_case = match template.parts.first() {
+            Some(TemplatePart::Literal(text)) => scheme_and_host(text),
+            _ => None,
+        };
+        template.any_case =
+            any_case.ok_or("a URI template must begin with a scheme, such as `notes://`")?;
         Ok(template)
     }
 
     fn literal(&mut self, text: TemplateText) {
+        let text = match encoded(&text) {
+            Cow::Owned(encoded) => encoded.into(),
+            Cow::Borrowed(_) => text,
+        };
+        self.has_escapes |= text.contains('%');
         match self.parts.last_mut() {
             Some(TemplatePart::Literal(before)) => before.to_mut().push_str(&text),
             _ if text.is_empty() => {}
@@ -356,24 +375,6 @@ fn check_literal(text: &str) -> Result<(), String> {
         return Err(format!("`{text}` has an escape that cannot be read"));
     }
     Ok(())
-}
-
-/// Returns the length of scheme and host in the first literal, in bytes. Their case does not matter. A host with a part before an `@` does
-/// not count, because that part is case-sensitive. If a variable is part of the host, only the text before the variable counts. `None`
-/// means that the literal has no scheme.
-fn scheme_and_host(first: Option<&TemplatePart>) -> Option<usize> {
-    let Some(TemplatePart::Literal(text)) = first else { return None };
-    let (scheme, after) = text.split_once(':')?;
-    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    if !is_scheme {
-        return None;
-    }
-    let host = after.strip_prefix("//").unwrap_or_default();
-    let host = &host[..host.find(['/', '?', '#']).unwrap_or(host.len())];
-    let slashes = if after.starts_with("//") { 2 } else { 0 };
-    let host = if host.contains('@') { 0 } else { host.len() };
-    Some(scheme.len() + 1 + slashes + host)
 }
 
 /// Returns the text that comes before the value of a variable.

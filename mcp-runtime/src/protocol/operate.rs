@@ -57,8 +57,9 @@ fn run(
     if !method.is_served(revision, snapshot) {
         return Err(RefusalStatus::UnknownMethod.because(unknown_method(request.method)));
     }
-    let operation = method.operation(request.params)?;
+    let mut operation = method.operation(request.params)?;
     let target = operation.target(snapshot);
+    operation.respell(target);
     #[cfg(feature = "auth")]
     permit(state, snapshot, target, request, &operation)?;
     let cannot_ask = check_against_item(target, terms, request, &operation)?;

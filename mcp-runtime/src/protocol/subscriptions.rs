@@ -1,14 +1,14 @@
 //! Subscriptions of clients: resources by their URIs, and the listen streams of the modern era.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
-use mcp_runtime_contract::percent;
 use mcp_runtime_wire::{self as wire, ArrayWriter, Id, IdBuf, ObjectWriter};
 
 use super::{encode, outbox::OutboxHold, revision::Revision, service::Service};
 use crate::{
     catalog::Event,
     error::{Error, ErrorKind},
+    item::uri::subscription_key,
     limits::{Limit, Limits, NoShare, Pool, Share, Tenant},
     model::TaskView,
 };
@@ -25,11 +25,11 @@ pub(super) fn list_changed(event: &Event) -> Option<&'static str> {
 
 /// Resources that a session or a stream is subscribed to.
 ///
-/// URIs are compared after percent-decoding. Clients differ in which characters they encode, and servers often encode none, as in
+/// URIs are compared by their [`subscription_key`]. Clients differ in which characters they encode, and servers often encode none, as in
 /// `updated(format!("note://{title}"))`. Each client is notified with the URI as the client wrote it.
 #[derive(Debug, Default)]
 pub(super) struct SubscribedUris {
-    /// Decoded URIs, each with the client's spelling.
+    /// Keys of the URIs, each with the client's spelling.
     spellings: BTreeMap<String, String>,
     bytes: usize,
     /// Share of the limit on the bytes that the subscriptions of all clients may use together.
@@ -64,10 +64,6 @@ fn no_room(why: NoShare) -> &'static str {
     }
 }
 
-fn decoded(uri: &str) -> Cow<'_, str> {
-    percent::decode(uri).unwrap_or(Cow::Borrowed(uri))
-}
-
 impl SubscribedUris {
     /// Adds a subscription to a URI.
     ///
@@ -89,8 +85,8 @@ impl SubscribedUris {
             ));
             return Err((Limit::Uri, error));
         }
-        let decoded = decoded(uri);
-        if self.spellings.contains_key(&*decoded) {
+        let key = subscription_key(uri);
+        if self.spellings.contains_key(&key) {
             return Ok(());
         }
         let (count, bytes) = (self.spellings.len() + others, self.bytes + 2 * uri.len());
@@ -108,12 +104,12 @@ impl SubscribedUris {
             (Limit::AllSubscriptionBytes, Error::of(ErrorKind::Failed, no_room(why)))
         })?;
         self.bytes = bytes;
-        self.spellings.insert(decoded.into_owned(), uri.to_owned());
+        self.spellings.insert(key, uri.to_owned());
         Ok(())
     }
 
     pub(super) fn remove(&mut self, uri: &str) {
-        if let Some(spelling) = self.spellings.remove(&*decoded(uri)) {
+        if let Some(spelling) = self.spellings.remove(&subscription_key(uri)) {
             self.bytes -= 2 * spelling.len();
             if let Some(share) = &mut self.share {
                 share.shrink(size(&spelling));
@@ -123,7 +119,7 @@ impl SubscribedUris {
 
     /// Returns the client's spelling of `uri`, if the client has subscribed to the resource.
     pub(super) fn get(&self, uri: &str) -> Option<&str> {
-        self.spellings.get(&*decoded(uri)).map(String::as_str)
+        self.spellings.get(&subscription_key(uri)).map(String::as_str)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -348,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn subscribed_uris_are_compared_after_percent_decoding() {
+    fn subscribed_uris_are_compared_by_what_they_mean() {
         fn check(updated: &str, expected: Option<&str>) {
             let mut uris = SubscribedUris::default();
             for uri in ["note://a%20b", "note://100%25", "note://%zz"] {
@@ -357,6 +353,7 @@ mod tests {
             assert_eq!(uris.get(updated), expected, "{updated}");
         }
         check("note://a%20b", Some("note://a%20b"));
+        check("NOTE://A%20B", Some("note://a%20b"));
         check("note://a b", Some("note://a%20b"));
         check("note://100%", Some("note://100%25"));
         check("note://%zz", Some("note://%zz"));

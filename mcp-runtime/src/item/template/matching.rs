@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use mcp_runtime_contract::percent;
 
-use super::{TemplatePart, UriTemplate, VariableKind};
+use super::{TemplatePart, UriTemplate, VariableKind, encoded};
 
 /// Maximum length of a URI that can match, in bytes. It bounds the memory for a match, which grows with the length of the URI. Clients send
 /// much shorter URIs.
@@ -12,9 +12,9 @@ const LONGEST: usize = 64 * 1024;
 
 /// Decoded variables of one URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct UriVariables<'a>(Vec<(&'a str, Cow<'a, str>)>);
+pub(crate) struct UriVariables<'t, 'u>(Vec<(&'t str, Cow<'u, str>)>);
 
-impl<'a> UriVariables<'a> {
+impl<'t, 'u> UriVariables<'t, 'u> {
     #[cfg(test)]
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(found, _)| *found == name).map(|(_, value)| &**value)
@@ -26,16 +26,21 @@ impl<'a> UriVariables<'a> {
         self.0.iter().map(|(name, value)| (*name, &**value))
     }
 
-    fn push(&mut self, name: &'a str, value: Cow<'a, str>, may_be_absolute: bool) -> Option<()> {
+    fn push(&mut self, name: &'t str, value: Cow<'u, str>, may_be_absolute: bool) -> Option<()> {
         let safe = !value.contains('\0')
             && !value.split(['/', '\\']).any(is_parent)
             && (may_be_absolute || !is_absolute(&value));
         safe.then(|| self.0.push((name, value)))
     }
+
+    fn into_owned(self) -> UriVariables<'t, 'static> {
+        let owned = self.0.into_iter().map(|(name, value)| (name, value.into_owned().into()));
+        UriVariables(owned.collect())
+    }
 }
 
-impl<'a> IntoIterator for UriVariables<'a> {
-    type Item = (&'a str, Cow<'a, str>);
+impl<'t, 'u> IntoIterator for UriVariables<'t, 'u> {
+    type Item = (&'t str, Cow<'u, str>);
     type IntoIter = std::vec::IntoIter<Self::Item>;
 
     fn into_iter(self) -> Self::IntoIter {
@@ -68,12 +73,21 @@ enum MatchToken<'a> {
 
 impl UriTemplate {
     /// Returns the variables of `uri`, or `None` if the template does not match it.
-    pub(crate) fn matches<'a>(&'a self, uri: &'a str) -> Option<UriVariables<'a>> {
+    pub(crate) fn matches<'t, 'u>(&'t self, uri: &'u str) -> Option<UriVariables<'t, 'u>> {
+        if self.has_escapes
+            && let Cow::Owned(uri) = encoded(uri)
+        {
+            return self.find(&uri, &mut 0).map(UriVariables::into_owned);
+        }
         self.find(uri, &mut 0)
     }
 
-    /// Like `matches`, but also adds the number of byte comparisons to `steps`.
-    pub(super) fn find<'a>(&'a self, uri: &'a str, steps: &mut usize) -> Option<UriVariables<'a>> {
+    /// Like `matches`, for a URI whose escapes are spelled as those of the template. Also adds the number of byte comparisons to `steps`.
+    pub(super) fn find<'t, 'u>(
+        &'t self,
+        uri: &'u str,
+        steps: &mut usize,
+    ) -> Option<UriVariables<'t, 'u>> {
         if uri.len() > LONGEST {
             return None;
         }
@@ -112,11 +126,15 @@ impl UriTemplate {
         Some(variables)
     }
 
-    fn read_query<'a>(&'a self, query: &'a str, variables: &mut UriVariables<'a>) -> Option<()> {
+    fn read_query<'t, 'u>(
+        &'t self,
+        query: &'u str,
+        variables: &mut UriVariables<'t, 'u>,
+    ) -> Option<()> {
         if query.contains('#') {
             return None;
         }
-        let mut given: Vec<(Cow<'a, str>, Cow<'a, str>)> = Vec::new();
+        let mut given: Vec<(Cow<'u, str>, Cow<'u, str>)> = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let name = percent::decode(name)?;

@@ -32,6 +32,15 @@ fn matching() {
     check("http://Me@host/{x}", "http://me@host/b", None);
     check("note:today", "NOTE:today", Some(&[]));
     check("note:today", "note:Today", None);
+    for uri in ["cafe://Bücher/é/x", "CAFE://Bücher/%C3%A9/x", "cafe://B%c3%bccher/%c3%a9/x"] {
+        check("cafe://Bücher/é/{x}", uri, Some(&[("x", "x")]));
+        check("cafe://B%C3%BCcher/%c3%a9/{x}", uri, Some(&[("x", "x")]));
+    }
+    check("cafe://é/{x}", "cafe://%C3%A9/a%20é", Some(&[("x", "a é")]));
+    check("cafe://é/{x}", "cafe://é/a%2Fb", Some(&[("x", "a/b")]));
+    check("cafe://é/{x}", "cafe://é/%zz", None);
+    check("cafe://é/{x}", "cafe://é/..%2f", None);
+    check("cafe://é/{x}", "cafe://e/x", None);
 
     check(
         "db://{table}/rows/{row}",
