@@ -223,6 +223,61 @@ fn a_stopping_server_closes_an_idle_connection_within_a_second_without_a_proxy_a
     }
 }
 
+/// Returns the bytes of a request, cut in two in the head or in the body.
+fn halves(is_in_head: bool) -> (Vec<u8>, Vec<u8>) {
+    let mut first = echo().bytes();
+    let head = first.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap() + 4;
+    let rest = first.split_off(if is_in_head { head / 2 } else { head + 10 });
+    (first, rest)
+}
+
+#[support::test]
+fn a_stopping_server_closes_a_connection_with_half_a_request_within_a_second() {
+    const SECOND: Duration = Duration::from_secs(1);
+    for is_in_head in [true, false] {
+        for is_second in [false, true] {
+            in_step(async {
+                let served = Served::start(server().limits(Limits::new())).await;
+                let address = served.address;
+                let mut half = match is_second {
+                    true => open_idle(address).await,
+                    false => Connection::open(address).await.unwrap(),
+                };
+                half.send_all(&halves(is_in_head).0, SOON).await.unwrap();
+                status(address, "/readyz").await;
+                let from = moment();
+                let stopping = served.stop();
+                check_closed_within(SECOND, from, &mut [half]).await;
+                stopping.await.unwrap();
+                assert!(from.elapsed() < SECOND, "{is_in_head} {is_second}: {:?}", from.elapsed());
+            });
+        }
+    }
+}
+
+#[support::test]
+fn a_stopping_server_answers_a_request_whose_bytes_arrive_slowly() {
+    for is_in_head in [true, false] {
+        in_step(async {
+            let served = Served::start(server().limits(Limits::new())).await;
+            let address = served.address;
+            let mut slow = Connection::open(address).await.unwrap();
+            let (first, rest) = halves(is_in_head);
+            slow.send_all(&first, SOON).await.unwrap();
+            status(address, "/readyz").await;
+            let stopping = served.stop();
+            for piece in rest.chunks(rest.len() / 8) {
+                advance(Duration::from_millis(150)).await;
+                pause().await;
+                slow.send_all(piece, SOON).await.unwrap();
+            }
+            let head = slow.head(false, SOON).await.unwrap();
+            assert_eq!((head.status, head.get("connection").as_deref()), (200, Some("close")));
+            stopping.await.unwrap();
+        });
+    }
+}
+
 /// A proxy has sent its request when the operating system has connected. It does not repeat the request if the connection is reset.
 #[support::test]
 fn a_connection_that_no_task_has_accepted_when_the_listener_closes_is_served() {

@@ -105,6 +105,10 @@ impl HttpConnection {
                 if wait.poll(cx, &state.activity).is_pending() {
                     break;
                 }
+                if state.activity.awaits_rest() {
+                    // hyper would go on waiting for the rest of the first head of a connection, and of each body.
+                    return Poll::Ready(Ok(Some(Overdue::Stop)));
+                }
                 has_asked = true;
                 Pin::new(&mut connection).graceful_shutdown();
             }
@@ -137,12 +141,13 @@ impl HttpConnection {
 
 /// Wait of a stopping server for a last request on a connection. A response that begins during the stop announces that the connection will
 /// close. A response that has begun before does not, so its client may send another request. The wait begins when the connection has
-/// neither a request nor an unread response.
+/// neither a whole request nor an unread response. It begins again whenever bytes of a request arrive.
 struct LastRequestWait {
     most: Duration,
     grace: Duration,
     stopped: Instant,
-    is_idle: bool,
+    /// Number of arrivals when the wait began. `None` while the connection has a whole request or an unread response.
+    begun: Option<u32>,
     over: Pin<Box<Sleep>>,
 }
 
@@ -153,17 +158,19 @@ impl LastRequestWait {
     /// Panics if it is called outside of a tokio runtime with a timer.
     fn new(most: Duration, grace: Duration) -> Self {
         let over = Box::pin(sleep(Duration::ZERO));
-        Self { most, grace, stopped: Instant::now(), is_idle: false, over }
+        Self { most, grace, stopped: Instant::now(), begun: None, over }
     }
 
-    /// Returns `Ready` if the connection has been idle for the time of the wait.
+    /// Returns `Ready` if no bytes have arrived for the time of the wait.
     fn poll(&mut self, cx: &mut Context<'_>, activity: &ActivityClock) -> Poll<()> {
-        let was_idle = self.is_idle;
-        self.is_idle = activity.is_idle();
-        if !self.is_idle {
+        let has_request = !activity.is_idle() && !activity.is_receiving();
+        let begun = (!has_request).then(|| activity.arrivals());
+        let begins = begun != self.begun;
+        self.begun = begun;
+        if has_request {
             return Poll::Pending;
         }
-        if !was_idle {
+        if begins {
             // The grace period is for running calls, so connections without a request must close before it ends.
             let left = self.grace.saturating_sub(self.stopped.elapsed());
             self.over.as_mut().reset(Instant::now() + self.most.min(left / 2));
@@ -346,6 +353,8 @@ enum Overdue {
     Write,
     /// The connection has to end, so that a different one can be served.
     Displaced,
+    /// The server is stopping, and the rest of a request has not arrived in time.
+    Stop,
 }
 
 impl Deadlines {
@@ -408,11 +417,11 @@ impl Deadlines {
 
 impl Overdue {
     /// Returns the limit that counts this end of the connection, if there is one. An idle connection exceeds no limit, no limit counts late
-    /// heads, and a displacement has already been counted.
+    /// heads or the end of the server, and a displacement has already been counted.
     fn limit(&self) -> Option<Limit> {
         match self {
             Self::Write => Some(Limit::WriteTime),
-            Self::Idle | Self::Head | Self::Displaced => None,
+            Self::Idle | Self::Head | Self::Displaced | Self::Stop => None,
         }
     }
 }

@@ -38,9 +38,11 @@ pub(super) struct ActivityClock {
     unread: AtomicUsize,
     /// Whether the last write could not be completed, because the client reads too slowly or not at all.
     is_blocked: AtomicBool,
-    /// Whether bytes have arrived since the last request ended, so that the rest of the next head has to follow in time. Bytes that arrive
-    /// during a request set this flag too, and the end of the request clears it.
-    has_begun_head: AtomicBool,
+    /// Number of times that bytes have arrived.
+    arrivals: AtomicU32,
+    /// Number of arrivals until the last request ended. Bytes that have arrived since then begin the next head, so its rest has to follow in
+    /// time.
+    arrivals_at_end: AtomicU32,
     /// Whether part of a request body has not arrived yet.
     is_receiving: AtomicBool,
     /// Whether the connection will be closed before the rest of the last request body has been read.
@@ -52,13 +54,13 @@ pub(super) struct ActivityClock {
 impl ActivityClock {
     /// Creates the clock of a new connection. Its client has connected for a request, so the head of the request has to arrive in time.
     pub(super) fn opened_at(now: u64) -> Self {
-        let has_begun_head = AtomicBool::new(true);
-        Self { since: AtomicU64::new(now), has_begun_head, ..Self::default() }
+        let (since, arrivals) = (AtomicU64::new(now), AtomicU32::new(1));
+        Self { since, arrivals, ..Self::default() }
     }
 
     /// Whether the connection makes no progress until the client sends or reads bytes.
     pub(super) fn is_waiting(&self) -> bool {
-        !self.is_working() || self.is_blocked() || self.is_receiving.load(Relaxed)
+        !self.is_working() || self.is_blocked() || self.is_receiving()
     }
 
     /// Whether a request has no response yet, or a response is still being streamed.
@@ -77,13 +79,30 @@ impl ActivityClock {
 
     /// Whether the client has sent a part of a request, and has to send the rest in time.
     pub(super) fn awaits_rest(&self) -> bool {
-        self.has_begun_head.load(Relaxed) || self.is_receiving.load(Relaxed)
+        self.arrivals() != self.arrivals_at_end.load(Relaxed) || self.is_receiving()
+    }
+
+    /// Whether a part of a request body has not arrived yet.
+    pub(super) fn is_receiving(&self) -> bool {
+        self.is_receiving.load(Relaxed)
     }
 
     /// Records that bytes have arrived.
     #[inline]
     pub(super) fn has_read(&self) {
-        self.has_begun_head.store(true, Relaxed);
+        // Only the tokio task that drives the connection writes here.
+        self.arrivals.store(self.arrivals().wrapping_add(1), Relaxed);
+    }
+
+    /// Returns the number of times that bytes have arrived.
+    #[inline]
+    pub(super) fn arrivals(&self) -> u32 {
+        self.arrivals.load(Relaxed)
+    }
+
+    #[inline]
+    fn end_head(&self) {
+        self.arrivals_at_end.store(self.arrivals(), Relaxed);
     }
 
     pub(super) fn waits_since(&self) -> u64 {
@@ -123,7 +142,7 @@ impl ActivityClock {
     #[cold]
     pub(super) fn has_dropped_body(&self) {
         self.has_received();
-        self.has_begun_head.store(false, Relaxed);
+        self.end_head();
     }
 
     /// Records that the connection will be closed before the rest of the last request body has been read.
@@ -160,7 +179,7 @@ impl ActivityClock {
     pub(super) fn end(&self, now: impl FnOnce() -> u64) {
         if self.at_work.fetch_sub(1, Relaxed) == 1 {
             self.since.store(now(), Relaxed);
-            self.has_begun_head.store(false, Relaxed);
+            self.end_head();
         }
     }
 
