@@ -555,24 +555,19 @@ fn a_command_that_was_left_out_is_suggested() {
 }
 
 #[support::test]
-fn a_dropped_failure_sets_the_exit_code() {
-    let dropped = |arguments: &[&str]| {
+fn a_program_goes_on_after_each_run_and_only_the_first_has_the_standard_streams() {
+    let again = "error: the standard streams are already guarded: ";
+    for (arguments, codes, errors) in
+        [(&["frobnicate"][..], "[2, 2]", 0), (&["list"], "[0, 1]", 1), (&[], "[0, 1]", 1)]
+    {
         let mut command = fixture();
-        command.args(arguments).env("FIXTURE_DROPPED", "").stdin(Stdio::null());
-        command.output().expect("the fixture starts")
-    };
-    let broken = fixture()
-        .env("FIXTURE_DROPPED", "")
-        .env("FIXTURE_FLAWED", "")
-        .env("FIXTURE_BROKEN", "")
-        .stdin(Stdio::null())
-        .output()
-        .expect("the fixture starts");
-    assert_eq!(broken.status.code(), Some(FAILURE), "{broken:?}");
-    assert!(text(&broken.stderr).contains("the disk is full"), "{broken:?}");
-    assert_eq!(dropped(&["frobnicate"]).status.code(), Some(USAGE));
-    assert_eq!(dropped(&["list"]).status.code(), Some(SUCCESS));
-    assert_eq!(dropped(&[]).status.code(), Some(SUCCESS));
+        command.args(arguments).env("FIXTURE_TWICE", "").stdin(Stdio::null());
+        let ended = command.output().expect("the fixture starts");
+        let said = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(SUCCESS), "{ended:?}");
+        assert!(said.ends_with(&format!("went on after {codes}\n")), "{said}");
+        assert_eq!(said.matches(again).count(), errors, "{said}");
+    }
 }
 
 #[support::test]

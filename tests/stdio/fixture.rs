@@ -577,8 +577,9 @@ fn main() -> ExitCode {
         until::run().expect("the server stops");
         return ExitCode::SUCCESS;
     }
-    if std::env::var_os("FIXTURE_DROPPED").is_some() {
-        drop(run());
+    if std::env::var_os("FIXTURE_TWICE").is_some() {
+        let codes = [run().code(), run().code()];
+        eprintln!("went on after {codes:?}");
         return ExitCode::SUCCESS;
     }
     if std::env::var_os("FIXTURE_ON_A_RUNTIME").is_some() {

@@ -39,10 +39,9 @@ pub(super) enum ExitStatus {
 /// }
 /// ```
 ///
-/// If an `Exit` with a failure is dropped before `main` returns it, the process ends immediately with that exit code. Therefore a server
-/// that cannot start does not exit with 0, even if `main` returns another type. During a panic the drop has no effect, and the panic
-/// determines the exit code.
-#[derive(Debug, PartialEq, Eq)]
+/// A `main` of another type ignores the `Exit`, and the process then ends with code 0 even if the server could not start. The compiler warns
+/// about that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the exit code of the process: return it from `main`"]
 pub struct Exit(ExitStatus);
 
@@ -52,18 +51,23 @@ impl From<ExitStatus> for Exit {
     }
 }
 
-impl Termination for Exit {
-    fn report(mut self) -> ExitCode {
-        // `self` is dropped at the end of this function. The replaced status keeps that drop from ending the process.
-        ExitCode::from(std::mem::replace(&mut self.0, ExitStatus::Success) as u8)
+impl Exit {
+    /// Returns the exit code: 0, 1 or 2.
+    ///
+    /// ```
+    /// # fn main() {
+    /// let exit = mcp_runtime::server!().run_from(["lst"]);
+    /// assert_eq!(exit.code(), 2);
+    /// # }
+    /// ```
+    pub fn code(self) -> u8 {
+        self.0 as u8
     }
 }
 
-impl Drop for Exit {
-    fn drop(&mut self) {
-        if self.0 != ExitStatus::Success && !std::thread::panicking() {
-            std::process::exit(self.0 as i32);
-        }
+impl Termination for Exit {
+    fn report(self) -> ExitCode {
+        self.code().into()
     }
 }
 

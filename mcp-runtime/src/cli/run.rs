@@ -79,7 +79,7 @@ impl Builder {
     /// the page in the browser. With `--no-open` it prints the URL only.
     ///
     /// Errors are written to stderr. The exit code is 0 for success, 1 for a failure and 2 for a wrong command line. Return the [`Exit`]
-    /// from `main`. If `main` drops an `Exit` with a failure instead, the process still ends with that exit code.
+    /// from `main`.
     ///
     /// Do not call `run` on a tokio runtime, as in a `main` with `#[tokio::main]`. There it prints an error, and the exit code is 1. Call
     /// `run` from a plain `fn main`, or await [`serve_stdio`](Self::serve_stdio) or `serve_http` on your runtime.
@@ -114,6 +114,9 @@ impl Builder {
     /// Use it in a program that has a parser of its own. Other options are declared with
     /// [`#[config]`](macro@crate::prelude::config). `arguments` are those that the program leaves to the server, without the name of
     /// the program: a command such as `list`, `--http`, or nothing to serve stdio.
+    ///
+    /// A process can do this once, except for `--http`. The call takes stdin and stdout for good, so afterwards `println!` writes to stderr,
+    /// and a second call returns a failure. In a test, connect a [`TestClient`](crate::testing::TestClient) to the server instead.
     ///
     /// ```no_run
     /// use mcp_runtime::prelude::*;

@@ -35,7 +35,7 @@ impl StdioGuard {
         if installed.is_some() {
             return Err(io::Error::new(
                 io::ErrorKind::AlreadyExists,
-                "the standard streams are already guarded",
+                "the standard streams are already guarded: a process can serve stdio, or run a command, only once",
             ));
         }
         let (changed, input, output) = platform::seize()?;
