@@ -168,6 +168,9 @@ async fn check_metadata(address: SocketAddr, resource: &str, paths: &[&str], iss
             "bearer_methods_supported": ["header"],
         });
         assert_eq!(reply.json(), expected);
+        let head = Request::new("HEAD", path).send(address).await.head(true, SOON).await.unwrap();
+        let length = head.get("content-length").unwrap();
+        assert_eq!((head.status, length), (200, reply.body.len().to_string()));
         assert_eq!(Request::new("POST", path).ask(address).await.status(), 405);
         assert_eq!(Request::new("OPTIONS", path).ask(address).await.status(), 204);
     }

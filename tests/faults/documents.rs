@@ -129,6 +129,33 @@ fn clients_are_known_by_what_they_publish() {
 }
 
 #[support::test]
+fn without_client_documents_every_client_has_to_register() {
+    run(async {
+        let asked = Arc::new(Asked::default());
+        let router = Router::new().fallback(publish).with_state(asked.clone());
+        let site = Application::start(router).await;
+        for (own, expected) in [
+            (authorization_server(), true),
+            (authorization_server().without_client_documents(), false),
+        ] {
+            let served = Served::start(server(own)).await;
+            let address = served.address;
+            let metadata = Request::new("GET", "/.well-known/oauth-authorization-server");
+            let metadata = metadata.ask(address).await.json();
+            assert_eq!(metadata["client_id_metadata_document_supported"], expected);
+            let id = format!("http://{}/good.json", site.address);
+            let client = Client { address, host: address.to_string(), id };
+            let page = Browser::new(&client).open(&client.authorize(&[])).await;
+            let refused = text(&page).contains("the application that sent you must register here");
+            assert_eq!((page.status() == 200, refused), (expected, !expected), "{}", text(&page));
+            served.end().await;
+        }
+        assert_eq!(asked.documents.load(Ordering::Relaxed), 1);
+        site.end().await;
+    });
+}
+
+#[support::test]
 fn a_public_server_fetches_no_client_document_from_its_own_machine() {
     run(async {
         let asked = Arc::new(Asked::default());

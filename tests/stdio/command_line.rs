@@ -556,7 +556,7 @@ fn a_command_that_was_left_out_is_suggested() {
 
 #[support::test]
 fn a_program_goes_on_after_each_run_and_only_the_first_has_the_standard_streams() {
-    let again = "error: the standard streams are already guarded: ";
+    let again = "the standard streams are already guarded: ";
     for (arguments, codes, errors) in
         [(&["frobnicate"][..], "[2, 2]", 0), (&["list"], "[0, 1]", 1), (&[], "[0, 1]", 1)]
     {

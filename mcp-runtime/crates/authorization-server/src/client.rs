@@ -3,6 +3,7 @@
 
 use std::{
     collections::HashMap,
+    ffi::OsStr,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
@@ -291,8 +292,22 @@ pub(crate) fn is_metadata_url(id: &str) -> bool {
     id.starts_with("https://") || id.starts_with("http://")
 }
 
+/// Environment variable that turns the metadata documents of clients off.
+const SWITCH: &str = "MCP_CLIENT_DOCUMENTS";
+
+/// Returns whether the value of [`SWITCH`] leaves the metadata documents on.
+fn read_switch(value: Option<&OsStr>) -> Result<bool, String> {
+    match value.map(OsStr::to_str) {
+        None | Some(Some("" | "on")) => Ok(true),
+        Some(Some("off")) => Ok(false),
+        _ => Err(format!("the variable `{SWITCH}` must be `on` or `off`")),
+    }
+}
+
 /// Fetches the metadata documents that clients publish, and caches them.
 pub(crate) struct ClientDocuments {
+    /// Whether a client may be identified by the URL of its document.
+    is_on: Result<bool, String>,
     web: Web,
     /// HTTP client that may also connect to loopback addresses. It is set if this server listens on loopback.
     own: OnceLock<Web>,
@@ -306,6 +321,7 @@ pub(crate) struct ClientDocuments {
 impl ClientDocuments {
     pub(crate) fn new(counts: RefusalCounts) -> Self {
         Self {
+            is_on: read_switch(std::env::var_os(SWITCH).as_deref()),
             web: Web::of_strangers(false),
             own: OnceLock::new(),
             known: Mutex::default(),
@@ -313,6 +329,20 @@ impl ClientDocuments {
             fetches: RateLimiter::new(Rate::per_minute(20).burst(30)),
             counts,
         }
+    }
+
+    /// Requires all clients to register.
+    pub(crate) fn turn_off(&mut self) {
+        self.is_on = Ok(false);
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.is_on == Ok(true)
+    }
+
+    /// Returns what is wrong with the environment variable, or `None` if it is valid.
+    pub(crate) fn problem(&self) -> Option<String> {
+        self.is_on.clone().err()
     }
 
     /// Allows documents on loopback addresses. Called if the server itself listens on loopback.
@@ -323,7 +353,7 @@ impl ClientDocuments {
     /// Returns the client whose metadata is at this URL. `has_tls` tells whether browsers reach this server through TLS.
     ///
     /// # Errors
-    /// Fails if the URL or its document is invalid, the document cannot be fetched, or a limit is reached.
+    /// Fails if the URL or its document is invalid, the document cannot be fetched, a limit is reached, or documents are turned off.
     pub(crate) async fn find(
         &self,
         url: &str,
@@ -331,6 +361,11 @@ impl ClientDocuments {
         has_tls: bool,
         request: &PageRequest,
     ) -> Result<Arc<Client>, OAuthError> {
+        if !self.is_on() {
+            return Err(OAuthError::invalid_client(
+                "the application that sent you must register here: its id is the URL of its metadata, which this server does not fetch",
+            ));
+        }
         check_id(url)?;
         if let Some(known) = self.known(url) {
             return Ok(known);
@@ -354,7 +389,9 @@ impl ClientDocuments {
         let asked = own.unwrap_or(&self.web).get(url).await;
         let document = asked.map_err(|why| {
             // The client must not learn which hosts this server can reach, so the reason is only logged.
-            tracing::debug!("the metadata of a client cannot be fetched: {why}");
+            tracing::warn!(
+                "the metadata of a client cannot be fetched, so its login ends here: {why}; if this machine has no access to the internet, call `.without_client_documents()` or set `{SWITCH}=off`, and clients register instead"
+            );
             unknown()
         })?;
         let client = Arc::new(read_document(url, &document, private_redirects)?);
@@ -480,6 +517,18 @@ mod tests {
             "https:///b",
         ] {
             assert!(check_id(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_variable_turns_metadata_documents_on_or_off() {
+        let read = |value: &str| read_switch(Some(OsStr::new(value)));
+        assert_eq!(
+            (read_switch(None), read(""), read("on"), read("off")),
+            (Ok(true), Ok(true), Ok(true), Ok(false))
+        );
+        for wrong in ["0", "OFF", "false"] {
+            assert!(read(wrong).unwrap_err().contains("`MCP_CLIENT_DOCUMENTS` must be"));
         }
     }
 }

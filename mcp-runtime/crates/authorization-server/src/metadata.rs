@@ -73,7 +73,12 @@ pub(crate) struct ServerMetadata<'a> {
 }
 
 impl<'a> ServerMetadata<'a> {
-    pub(crate) fn new(issuer: &'a str, scopes: impl Iterator<Item = &'a str>) -> Self {
+    /// `has_documents` tells whether a client may be identified by the URL of its metadata.
+    pub(crate) fn new(
+        issuer: &'a str,
+        scopes: impl Iterator<Item = &'a str>,
+        has_documents: bool,
+    ) -> Self {
         let at = |path| format!("{}{path}", issuer.trim_end_matches('/'));
         Self {
             issuer,
@@ -89,7 +94,7 @@ impl<'a> ServerMetadata<'a> {
             revocation_endpoint_auth_methods_supported: METHODS,
             code_challenge_methods_supported: ["S256"],
             authorization_response_iss_parameter_supported: true,
-            client_id_metadata_document_supported: true,
+            client_id_metadata_document_supported: has_documents,
         }
     }
 }

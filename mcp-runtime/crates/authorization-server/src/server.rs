@@ -209,6 +209,17 @@ impl AuthorizationServer {
         })
     }
 
+    /// Requires all clients to register, on a machine that has no access to the internet.
+    ///
+    /// By default, a client may also be identified by the URL of its metadata, which this server then fetches
+    /// (draft-ietf-oauth-client-id-metadata-document). The server announces this, and many clients prefer it to a registration. If the server
+    /// cannot fetch the metadata, the login ends at an error page, and the log has the reason. The environment variable
+    /// `MCP_CLIENT_DOCUMENTS=off` has the same effect as this method.
+    #[must_use]
+    pub fn without_client_documents(self) -> Self {
+        self.change(|state| state.documents.turn_off())
+    }
+
     /// Also allows clients to register this redirect URI, which has the private scheme of an application: `com.example.app:/callback`.
     ///
     /// By default, clients may register only `https` URIs and `http` URIs of programs that listen on the user's own machine. Private
@@ -348,7 +359,8 @@ async fn route(server: &ServerState, request: &PageRequest) -> Reply {
 fn metadata(server: &ServerState, request: &PageRequest) -> Reply {
     let issuer = server.issuer(&request.origin);
     let scopes = server.scopes.iter().map(|scope| &*scope.name);
-    let mut response = response::json(StatusCode::OK, &ServerMetadata::new(&issuer, scopes));
+    let document = ServerMetadata::new(&issuer, scopes, server.documents.is_on());
+    let mut response = response::json(StatusCode::OK, &document);
     response.headers_mut().remove(header::CACHE_CONTROL);
     response
 }

@@ -44,7 +44,7 @@ pub(crate) struct ServerState {
     pub(crate) private_redirects: Vec<String>,
     /// The protected resource, set when the server starts.
     served: OnceLock<ServedResource>,
-    documents: ClientDocuments,
+    pub(crate) documents: ClientDocuments,
     pub(crate) records: Arc<Records>,
     /// Rate limit of failed logins, per address.
     login_attempts: RateLimiter,
@@ -95,6 +95,9 @@ impl ServerState {
             return Some(format!(
                 "`{other}` is not a redirect URI with a private scheme, such as `com.example.app:/callback`"
             ));
+        }
+        if let Some(problem) = self.documents.problem() {
+            return Some(problem);
         }
         match &self.login_method {
             LoginMethod::Local { page, .. } => page.problem().map(str::to_owned),

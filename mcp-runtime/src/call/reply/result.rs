@@ -97,7 +97,7 @@ impl<T> Json<T> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WithText<T>(pub T, pub String);
 
-/// Result with a `_meta` object (protocol revision 2025-06-18 and later).
+/// Result with a `_meta` object. On content it is sent since protocol revision 2025-06-18, and on results in every revision.
 ///
 /// The first field is any result type of a tool, prompt or resource. On a resource the `_meta` is added to each of its contents that has
 /// none of its own.

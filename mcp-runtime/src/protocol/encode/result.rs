@@ -92,7 +92,7 @@ pub(super) fn meta(
     revision: Revision,
     of_author: Option<&Meta>,
 ) {
-    let of_author = of_author.filter(|meta| !meta.is_empty() && revision.features().titles);
+    let of_author = of_author.filter(|meta| !meta.is_empty());
     if !revision.is_modern() && of_author.is_none() {
         return;
     }

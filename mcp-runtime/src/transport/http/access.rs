@@ -8,7 +8,7 @@
 
 use std::net::IpAddr;
 
-use http::{HeaderMap, HeaderValue, Uri, header};
+use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 
 use super::head::Head;
 use crate::{error::shown, server::HttpSettings};
@@ -33,11 +33,16 @@ impl HostAccess {
     /// Checks the host and the origin of a request. If the request comes from a web page, returns the origin that may read the response.
     ///
     /// # Errors
-    /// Returns a message that names the refused host or origin and the setting that would allow it, or the header that is repeated.
-    pub(super) fn check(&self, head: &Head<'_>, uri: &Uri) -> Result<Option<HeaderValue>, String> {
+    /// Returns the status of the refusal, and a message that names the refused host or origin and the setting that would allow it, or the
+    /// header that is missing or repeated (RFC 9112, section 3.2).
+    pub(super) fn check(
+        &self,
+        head: &Head<'_>,
+        uri: &Uri,
+    ) -> Result<Option<HeaderValue>, (StatusCode, String)> {
         for (said, name) in [(head.host, header::HOST), (head.origin, header::ORIGIN)] {
             if said.is_repeated {
-                return Err(format!("the header `{name}` is repeated"));
+                return Err((StatusCode::BAD_REQUEST, format!("the header `{name}` is repeated")));
             }
         }
         if let (Some(host), None, None) = (head.host.first, uri.authority(), head.origin.first)
@@ -50,11 +55,18 @@ impl HostAccess {
         // both are checked.
         let named = uri.authority().map(http::uri::Authority::as_str);
         let host = said.or(named).unwrap_or_default();
+        if host.is_empty() {
+            let why = "the request names no host: send the header `Host`";
+            return Err((StatusCode::BAD_REQUEST, why.to_owned()));
+        }
         for name in [Some(host), named].into_iter().flatten() {
             if !self.is_host(name) {
                 let name = shown(name);
-                return Err(format!(
-                    "this server does not answer to the host `{name}`: start it with `--allow-host {name}`, or call `.allow_host(\"{name}\")`"
+                return Err((
+                    StatusCode::FORBIDDEN,
+                    format!(
+                        "this server does not answer to the host `{name}`: start it with `--allow-host {name}`, or call `.allow_host(\"{name}\")`"
+                    ),
                 ));
             }
         }
@@ -64,8 +76,11 @@ impl HostAccess {
             return Ok(Some(origin.clone()));
         }
         let text = shown(&text);
-        Err(format!(
-            "pages of the origin `{text}` may not call this server: start it with `--allow-origin {text}`, or call `.allow_origin(\"{text}\")`"
+        Err((
+            StatusCode::FORBIDDEN,
+            format!(
+                "pages of the origin `{text}` may not call this server: start it with `--allow-origin {text}`, or call `.allow_origin(\"{text}\")`"
+            ),
         ))
     }
 
@@ -271,8 +286,13 @@ mod tests {
     fn the_refusal_names_what_would_let_it_in() {
         let headers =
             HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("evil.example"))]);
-        let text =
-            access("::1", &[], &[]).check(&Head::of(&headers), &Uri::from_static("/")).unwrap_err();
-        assert!(text.contains("--allow-host evil.example"), "{text}");
+        let check = |headers: &HeaderMap| {
+            let access = access("::1", &[], &[]);
+            access.check(&Head::of(headers), &Uri::from_static("/")).unwrap_err()
+        };
+        let (status, text) = check(&headers);
+        assert!(status == 403 && text.contains("--allow-host evil.example"), "{text}");
+        let (status, text) = check(&HeaderMap::new());
+        assert!(status == 400 && text.contains("send the header `Host`"), "{text}");
     }
 }

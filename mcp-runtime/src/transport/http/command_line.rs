@@ -25,6 +25,11 @@ pub(crate) fn complete_address(given: &str) -> String {
 
 /// Returns what is wrong with an address for `--http`, or `None` if the system may be able to listen there.
 pub(crate) fn address_problem(given: &str) -> Option<String> {
+    if given.starts_with("unix:") {
+        return Some(format!(
+            "`{given}` is a Unix socket, and the server listens only on TCP: write `--http 127.0.0.1:8000`, which other machines cannot reach"
+        ));
+    }
     let bare = given.split_once("://").map_or(given, |(_, rest)| rest);
     if bare != given || given.contains('/') {
         let (address, path) = bare.split_once('/').unwrap_or((bare, ""));
@@ -177,6 +182,10 @@ mod tests {
             ("https://a.b/", "is more than an address: write `--http a.b`"),
             ("127.0.0.1:1/x/y", "is more than an address: write `--http 127.0.0.1:1 --path /x/y`"),
             ("", "is not an address: write a port or HOST:PORT"),
+            (
+                "unix:/run/mcp.sock",
+                "is a Unix socket, and the server listens only on TCP: write `--http 127.0.0.1:8000`, which other machines cannot reach",
+            ),
             ("a b", "is not an address: write a port or HOST:PORT"),
             ("70000", "is not a port: a port is a number up to 65535"),
         ] {

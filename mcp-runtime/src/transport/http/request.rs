@@ -95,13 +95,6 @@ fn admit(
             return Err(reply::text(StatusCode::SERVICE_UNAVAILABLE, why).into());
         }
         HttpRoute::Readiness => return Err(reply::text(StatusCode::OK, "ready\n").into()),
-        HttpRoute::Full => {
-            return Err(reply::busy("there are too many connections: try again later").into());
-        }
-        HttpRoute::Unknown => {
-            let why = format!("there is nothing here: the endpoint is {}", endpoint.settings.path);
-            return Err(reply::refuse(StatusCode::NOT_FOUND, why).into());
-        }
         _ => {}
     }
     let limit = endpoint.limits().head;
@@ -111,7 +104,7 @@ fn admit(
         return Err(reply::refuse(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, why).into());
     }
     let access = endpoint.access.check(head, &parts.uri);
-    *origin = access.map_err(|why| Box::new(reply::refuse(StatusCode::FORBIDDEN, why)))?;
+    *origin = access.map_err(|(status, why)| Box::new(reply::refuse(status, why)))?;
     #[cfg(feature = "auth")]
     if let HttpRoute::AuthPage(false) = route {
         *origin = None;
@@ -120,6 +113,16 @@ fn admit(
         let mut response = reply::empty(StatusCode::NO_CONTENT);
         allow_request(response.headers_mut(), &parts.headers);
         return Err(response.into());
+    }
+    match route {
+        HttpRoute::Full => {
+            return Err(reply::busy("there are too many connections: try again later").into());
+        }
+        HttpRoute::Unknown => {
+            let why = format!("there is nothing here: the endpoint is {}", endpoint.settings.path);
+            return Err(reply::refuse(StatusCode::NOT_FOUND, why).into());
+        }
+        _ => {}
     }
     #[cfg(feature = "playground")]
     if let (HttpRoute::Playground | HttpRoute::PlaygroundView, Some(page)) =
@@ -144,9 +147,9 @@ fn admit(
     }
     #[cfg(feature = "auth")]
     if let (HttpRoute::Metadata, Some(protected)) = (route, &endpoint.settings.protected) {
-        let is_asked = parts.method == Method::GET;
+        let is_asked = matches!(parts.method, Method::GET | Method::HEAD);
         let document = || token_gate::metadata(endpoint, protected, parts);
-        return Err(if is_asked { document() } else { reply::not_allowed("GET") }.into());
+        return Err(if is_asked { document() } else { reply::not_allowed("GET, HEAD") }.into());
     }
     Ok(())
 }
@@ -188,6 +191,8 @@ fn answer_without_body(
         (HttpRoute::Endpoint, _) => return Err(reply::not_allowed("GET, POST, DELETE").into()),
         #[cfg(feature = "auth")]
         (HttpRoute::AuthPage(_), &(Method::GET | Method::POST)) => {}
+        #[cfg(feature = "auth")]
+        (HttpRoute::AuthPage(true), &Method::HEAD) => {}
         #[cfg(feature = "auth")]
         (HttpRoute::AuthPage(_), _) => return Err(reply::not_allowed("GET, POST").into()),
         (HttpRoute::SseStream, &Method::GET) if endpoint.shared.is_some() => {}

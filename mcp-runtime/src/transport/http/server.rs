@@ -30,9 +30,9 @@ use crate::{
     transport::{runtime::once, stream::log_stop},
 };
 
-/// Socket that listens on an address. Connections wait until a server accepts them.
+/// Sockets that listen on an address. Connections wait until a server accepts them.
 pub(crate) struct HttpListener {
-    listener: TcpListener,
+    listeners: Listeners,
     address: SocketAddr,
 }
 
@@ -42,9 +42,9 @@ impl HttpListener {
     /// # Errors
     /// Fails if the server cannot listen on the address.
     pub(crate) async fn bind(address: impl ToSocketAddrs) -> Result<Self, ServeError> {
-        let listener = listen(address).await.map_err(ServeError::Bind)?;
-        let address = listener.local_addr()?;
-        Ok(Self { listener, address })
+        let listeners = listen(address).await.map_err(ServeError::Bind)?;
+        let address = listeners.first.local_addr()?;
+        Ok(Self { listeners, address })
     }
 
     /// Returns the IP address that the socket listens on.
@@ -54,7 +54,7 @@ impl HttpListener {
 
     /// Turns the listener into a server that accepts its connections.
     pub(crate) fn serving(self, service: HttpService) -> HttpServer {
-        HttpServer { listener: self.listener, address: self.address, service }
+        HttpServer { listeners: self.listeners, address: self.address, service }
     }
 }
 
@@ -85,7 +85,7 @@ impl HttpListener {
 /// }
 /// ```
 pub struct HttpServer {
-    listener: TcpListener,
+    listeners: Listeners,
     address: SocketAddr,
     service: HttpService,
 }
@@ -187,13 +187,13 @@ impl HttpServer {
         reactors: Option<&Reactors>,
     ) -> Result<(), ServeError> {
         let (stopping, is_stopping) = watch::channel(false);
-        let Self { listener, service, .. } = self;
+        let Self { listeners, service, .. } = self;
         let endpoint = service.endpoint();
         let limits = *endpoint.limits();
         let catalog = endpoint.service.dispatcher.catalog.clone();
         let mut acceptor =
             Acceptor { endpoint, connections: JoinSet::new(), is_stopping, reactors };
-        acceptor.accept_until(&listener, &mut stop).await;
+        acceptor.accept_until(&listeners, &mut stop).await;
         let drain = endpoint.settings.drain;
         if !drain.is_zero() {
             endpoint.begin_drain();
@@ -202,9 +202,10 @@ impl HttpServer {
                 Poll::Ready(()) => Poll::Ready(()),
                 Poll::Pending => over.as_mut().poll(cx),
             };
-            acceptor.accept_until(&listener, &mut drained).await;
+            acceptor.accept_until(&listeners, &mut drained).await;
         }
-        acceptor.accept_last(listener);
+        acceptor.accept_last(listeners.first);
+        listeners.second.into_iter().for_each(|listener| acceptor.accept_last(listener));
         let Acceptor { mut connections, .. } = acceptor;
         service.stop();
         log_stop(endpoint.service.calls_waiting(), limits.grace);
@@ -274,12 +275,12 @@ impl Acceptor<'_> {
     /// Accepts connections until `stop` is ready.
     async fn accept_until(
         &mut self,
-        listener: &TcpListener,
+        listeners: &Listeners,
         stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
     ) {
         let open = &self.endpoint.connections;
         let most = self.most();
-        while let Some(accepted) = next(listener, &mut self.connections, most, stop).await {
+        while let Some(accepted) = next(listeners, &mut self.connections, most, stop).await {
             match accepted {
                 Ok((stream, address)) => self.serve(stream, address),
                 Err(error) => {
@@ -363,28 +364,60 @@ const BACKLOG: u32 = 4096;
 /// much memory.
 const SEND_BUFFER: u32 = 256 << 10;
 
-async fn listen(address: impl ToSocketAddrs) -> io::Result<TcpListener> {
+/// Socket of a server. For a name such as `localhost`, whose addresses are loopback of both families, there is a socket for each, because
+/// clients differ in which one they connect to.
+struct Listeners {
+    first: TcpListener,
+    second: Option<TcpListener>,
+}
+
+impl Listeners {
+    fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+        let second = self.second.as_ref().map_or(Poll::Pending, |second| second.poll_accept(cx));
+        if second.is_ready() { second } else { self.first.poll_accept(cx) }
+    }
+}
+
+/// Listens on the first of these addresses where the system allows it.
+async fn listen(address: impl ToSocketAddrs) -> io::Result<Listeners> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
-    for address in tokio::net::lookup_host(address).await? {
-        let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        // Lets a restarted server listen at once, instead of only after the connections of its predecessor have timed out. On Windows the
-        // option has a different meaning.
-        #[cfg(not(windows))]
-        socket.set_reuseaddr(true)?;
-        // Accepted connections inherit the size from the listener. An error is ignored, because the server works with the system's default
-        // size too, with the two disadvantages that `SEND_BUFFER` describes.
-        let _ = socket.set_send_buffer_size(SEND_BUFFER);
-        match socket.bind(address).and_then(|()| socket.listen(BACKLOG)) {
-            Ok(listener) => return Ok(listener),
+    let mut addresses = tokio::net::lookup_host(address).await?;
+    while let Some(address) = addresses.next() {
+        match listen_at(address) {
+            Ok(first) => {
+                let is_twin = |other: &SocketAddr| {
+                    let are_loopback = address.ip().is_loopback() && other.ip().is_loopback();
+                    are_loopback
+                        && address.port() == other.port()
+                        && address.is_ipv4() != other.is_ipv4()
+                };
+                let port = first.local_addr()?.port();
+                let twin = addresses.find(is_twin).map(|twin| SocketAddr::new(twin.ip(), port));
+                // A machine without IPv6 has no such address, and the port may be in use there.
+                return Ok(Listeners { first, second: twin.and_then(|at| listen_at(at).ok()) });
+            }
             Err(error) => last = error,
         }
     }
     Err(last)
 }
 
+fn listen_at(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Lets a restarted server listen at once, instead of only after the connections of its predecessor have timed out. On Windows the
+    // option has a different meaning.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    // Accepted connections inherit the size from the listener. An error is ignored, because the server works with the system's default
+    // size too, with the two disadvantages that `SEND_BUFFER` describes.
+    let _ = socket.set_send_buffer_size(SEND_BUFFER);
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 /// Returns the next connection, or `None` when the server has to stop. While waiting, removes connections that have ended.
 async fn next(
-    listener: &TcpListener,
+    listeners: &Listeners,
     connections: &mut JoinSet<()>,
     most: usize,
     stop: &mut impl FnMut(&mut Context<'_>) -> Poll<()>,
@@ -397,7 +430,7 @@ async fn next(
         if connections.len() >= most {
             return Poll::Pending;
         }
-        listener.poll_accept(cx).map(Some)
+        listeners.poll_accept(cx).map(Some)
     })
     .await
 }
@@ -431,7 +464,27 @@ fn terminated() -> impl FnMut(&mut Context<'_>) -> Poll<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::reachable;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_name_with_loopback_addresses_of_both_families_is_reached_at_both() {
+        let loopback: [SocketAddr; 2] =
+            [(Ipv6Addr::LOCALHOST, 0).into(), (Ipv4Addr::LOCALHOST, 0).into()];
+        // Some machines have no IPv6.
+        let here = loopback.into_iter().filter(|at| std::net::TcpListener::bind(at).is_ok());
+        let here: Vec<_> = here.map(|address| address.ip()).collect();
+        let listeners = listen(&loopback[..]).await.unwrap();
+        let port = listeners.first.local_addr().unwrap().port();
+        assert!(here.contains(&Ipv4Addr::LOCALHOST.into()), "{here:?}");
+        for ip in here {
+            let client = TcpStream::connect((ip, port)).await.unwrap();
+            let (_, address) = poll_fn(|cx| listeners.poll_accept(cx)).await.unwrap();
+            assert_eq!(address, client.local_addr().unwrap());
+        }
+        let other: [SocketAddr; 2] =
+            [(Ipv4Addr::LOCALHOST, 0).into(), (Ipv6Addr::LOCALHOST, 9).into()];
+        assert!(listen(&other[..]).await.unwrap().second.is_none());
+    }
 
     #[test]
     fn a_client_connects_to_loopback_if_the_server_listens_on_all_interfaces() {
