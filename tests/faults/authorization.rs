@@ -344,7 +344,14 @@ fn tokens_for_development_stay_on_this_machine() {
         let refused = build().bind_http("0.0.0.0:0").await.unwrap_err().to_string();
         assert!(refused.contains("development") && refused.contains("127.0.0.1"), "{refused}");
         let mounted = build().into_service().await.unwrap_err().to_string();
-        assert!(mounted.contains("middleware"), "{mounted}");
+        assert!(mounted.contains("`.token_from_env(…)`"), "{mounted}");
+        let unset = server().auth(StaticTokens::new().token_from_env("UNSET_TOKEN", "ada"));
+        let refused = unset.bind_http("127.0.0.1:0").await.unwrap_err().to_string();
+        assert!(refused.contains("`UNSET_TOKEN` is not set"), "{refused}");
+        // Each process has a PATH, but no client can send it.
+        let unfit = server().auth(StaticTokens::new().token_from_env("PATH", "ada"));
+        let refused = unfit.bind_http("127.0.0.1:0").await.unwrap_err().to_string();
+        assert!(refused.contains("`PATH` has characters other than"), "{refused}");
     });
 }
 

@@ -1,4 +1,4 @@
-use std::{fmt, net::IpAddr};
+use std::{ffi::OsString, fmt, net::IpAddr};
 
 use ring::digest::{SHA256, digest};
 use subtle::ConstantTimeEq as _;
@@ -9,10 +9,18 @@ use super::{
 };
 use crate::call::context::Authorization;
 
-/// Verifier of access tokens that are written into the program, for development.
+/// Verifier of a few access tokens, from the environment or, for development, from the source.
 ///
-/// A server with this verifier starts only at loopback addresses, and cannot be mounted in an application. Use [`Jwt`](crate::auth::Jwt)
-/// for the tokens of an issuer. Implement [`TokenVerifier`] for tokens that have to be looked up.
+/// A server with a token in its source starts only at loopback addresses, and cannot be mounted in an application. Use
+/// [`Jwt`](crate::auth::Jwt) for the tokens of an issuer. Implement [`TokenVerifier`] for tokens that have to be looked up.
+///
+/// ```
+/// use mcp_runtime::auth::StaticTokens;
+///
+/// let server = mcp_runtime::server!().auth(StaticTokens::new().token_from_env("NOTES_TOKEN", "team"));
+/// ```
+///
+/// In development:
 ///
 /// ```
 /// use mcp_runtime::auth::{Authorization, StaticTokens};
@@ -26,7 +34,14 @@ use crate::call::context::Authorization;
 pub struct StaticTokens {
     known: Vec<([u8; 32], Authorization)>,
     problem: Option<String>,
+    /// Whether a token is written into the source.
+    is_in_source: bool,
+    /// Reason why a token from the environment cannot be used.
+    missing: Option<String>,
 }
+
+/// Minimum length of a token from the environment, in bytes. A shorter token could be guessed.
+const SHORTEST: usize = 16;
 
 impl StaticTokens {
     /// Creates a verifier without tokens, which rejects every token.
@@ -46,6 +61,38 @@ impl StaticTokens {
             ));
         }
         self.known.push((digested(token), authorization.into()));
+        self.is_in_source = true;
+        self
+    }
+
+    /// Maps the token in an environment variable to a caller, as [`token`](Self::token) does for a token in the source.
+    ///
+    /// The server then starts at every address. It does not start if the variable is missing, or if the token has fewer than 16 characters.
+    /// `openssl rand -hex 32` makes a good token. Commands such as `list`, and stdio, do not need the variable.
+    #[must_use]
+    pub fn token_from_env(self, variable: &str, authorization: impl Into<Authorization>) -> Self {
+        self.token_from(variable, std::env::var_os(variable), authorization.into())
+    }
+
+    fn token_from(
+        mut self,
+        variable: &str,
+        value: Option<OsString>,
+        authorization: Authorization,
+    ) -> Self {
+        let value = value.unwrap_or_default();
+        let problem = match value.to_str() {
+            Some("") => "is not set",
+            Some(token) if token.len() < SHORTEST => "has fewer than 16 characters",
+            Some(token) if is_b64token(token.as_bytes()) => {
+                self.known.push((digested(token), authorization));
+                return self;
+            }
+            _ => "has characters other than letters, digits and `-._~+/`",
+        };
+        self.missing.get_or_insert(format!(
+            "the variable `{variable}` {problem}: set it to a token for clients, such as the output of `openssl rand -hex 32`"
+        ));
         self
     }
 }
@@ -92,13 +139,17 @@ impl TokenVerifier for StaticTokens {
     }
 
     fn may_serve_at(&self, address: Option<IpAddr>) -> Result<(), String> {
+        if let Some(missing) = &self.missing {
+            return Err(missing.clone());
+        }
         match address {
+            _ if !self.is_in_source => Ok(()),
             Some(address) if address.is_loopback() => Ok(()),
             Some(address) => Err(format!(
-                "`StaticTokens` are for development, and {address} can be reached from other machines: listen on 127.0.0.1, or verify tokens of an issuer with `Jwt`"
+                "a token in the source is for development, and {address} can be reached from other machines: listen on 127.0.0.1, read the token with `.token_from_env(…)`, or verify tokens of an issuer with `Jwt`"
             )),
-            None => Err("`StaticTokens` are for development, and the server does not know the address of the application that it is mounted in: \
-                 authenticate callers in its middleware, or verify tokens of an issuer with `Jwt`"
+            None => Err("a token in the source is for development, and the server does not know the address of the application that it is mounted in: \
+                 read the token with `.token_from_env(…)`, or verify tokens of an issuer with `Jwt`"
                 .to_owned()),
         }
     }
@@ -122,7 +173,32 @@ mod tests {
             let found = tokens.may_serve_at(Some(address.parse().unwrap()));
             assert_eq!(found.is_ok(), expected, "{address}");
         }
-        assert!(tokens.may_serve_at(None).unwrap_err().contains("middleware"));
+        assert!(tokens.may_serve_at(None).unwrap_err().contains("`.token_from_env(…)`"));
+    }
+
+    #[tokio::test]
+    async fn a_token_from_the_environment_is_good_at_every_address() {
+        let make = |value: Option<&str>| {
+            StaticTokens::new().token_from("KEY", value.map(OsString::from), "team".into())
+        };
+        let open = Some("0.0.0.0".parse().unwrap());
+        let tokens = make(Some("0123456789abcdef"));
+        assert_eq!((tokens.may_serve_at(open), tokens.may_serve_at(None)), (Ok(()), Ok(())));
+        let caller = tokens.verify("0123456789abcdef").await.unwrap();
+        assert_eq!(caller.principal(), "team");
+        assert!(tokens.verify("0123456789abcdeF").await.is_err());
+        assert!(tokens.token("a", "ada").may_serve_at(open).is_err());
+        for (value, problem) in [
+            (None, "`KEY` is not set"),
+            (Some(""), "`KEY` is not set"),
+            (Some("0123456789abcde"), "`KEY` has fewer"),
+            (Some("0123456789 abcdef"), "`KEY` has characters"),
+        ] {
+            let tokens = make(value);
+            let refused = tokens.may_serve_at(Some("127.0.0.1".parse().unwrap())).unwrap_err();
+            assert!(refused.contains(problem) && tokens.problem().is_none(), "{refused}");
+            assert!(tokens.verify(value.unwrap_or_default()).await.is_err());
+        }
     }
 
     #[test]

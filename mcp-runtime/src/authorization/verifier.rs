@@ -7,7 +7,8 @@ use crate::call::context::Authorization;
 
 /// Verifier of access tokens, which identifies the callers. Set it with [`Builder::auth`](crate::Builder::auth).
 ///
-/// [`Jwt`](crate::auth::Jwt) verifies tokens that an issuer has signed. [`StaticTokens`](crate::auth::StaticTokens) is for development.
+/// [`Jwt`](crate::auth::Jwt) verifies tokens that an issuer has signed. [`StaticTokens`](crate::auth::StaticTokens) takes a few tokens from
+/// the environment or, for development, from the source.
 /// Implement this trait for tokens that have to be looked up:
 ///
 /// ```
@@ -45,7 +46,7 @@ use crate::call::context::Authorization;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot verify access tokens",
     label = "does not implement `TokenVerifier`",
-    note = "`Jwt::new(issuer, audience)` verifies tokens that an issuer has signed, and `StaticTokens` is for development; to write your own verifier, implement `TokenVerifier`"
+    note = "`Jwt::new(issuer, audience)` verifies tokens that an issuer has signed, and `StaticTokens::new().token_from_env(variable, name)` takes a token from the environment; to write your own verifier, implement `TokenVerifier`"
 )]
 pub trait TokenVerifier: Send + Sync + 'static {
     /// Verifies a token and returns the authorization of its caller. The server polls the future while it reads the request, and spawns no

@@ -14,7 +14,7 @@ impl Builder {
     /// Requires an access token from callers over HTTP, and sets the verifier of these tokens. By default no token is required.
     ///
     /// Pass [`Jwt`](crate::auth::Jwt) for tokens that an issuer has signed, or your own [`TokenVerifier`](crate::auth::TokenVerifier) for
-    /// other tokens. [`StaticTokens`](crate::auth::StaticTokens) is for development. Pass a [`ProtectedResource`] to set more than the
+    /// other tokens. [`StaticTokens`](crate::auth::StaticTokens) takes a token from an environment variable. Pass a [`ProtectedResource`] to set more than the
     /// verifier.
     ///
     /// The server verifies every request before it reads the body. Handlers take [`Auth`](crate::auth::Auth) to learn who the caller is.
@@ -99,7 +99,7 @@ impl Builder {
 
     /// Returns the reason why a server with these items needs a verifier. Returns `None` if it needs no verifier, or already has one.
     pub(super) fn unverified(&self, entries: &[Entry]) -> Option<String> {
-        const FIX: &str = "add `.auth(…)`, with `Jwt` for the tokens of an issuer or with `StaticTokens` for development";
+        const FIX: &str = "add `.auth(…)`, with `Jwt` for the tokens of an issuer or with `StaticTokens` for a token of the environment";
         if self.http.protected.is_some() {
             return None;
         }
