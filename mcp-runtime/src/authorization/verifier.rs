@@ -40,7 +40,8 @@ use crate::call::context::Authorization;
 /// ```
 ///
 /// Accept only tokens that were issued for this server. If a server accepts a token that was issued for another service, that service can
-/// impersonate the caller. Do not use the token outside of the verifier: the specification forbids passing the token on to another service.
+/// impersonate the caller. The specification forbids passing the token on to another service. A handler that exchanges the token at its issuer
+/// gets it with [`keep_token`](crate::auth::ProtectedResource::keep_token).
 ///
 /// Specification: Base protocol, Authorization.
 #[diagnostic::on_unimplemented(

@@ -22,11 +22,20 @@ use crate::{
 /// itself, and handlers take [`Auth`](crate::auth::Auth) as a parameter.
 ///
 /// ```
-/// use mcp_runtime::auth::Authorization;
+/// use mcp_runtime::{
+///     auth::{Auth, Authorization},
+///     prelude::*,
+/// };
 ///
-/// #[derive(Clone)]
+/// #[data]
 /// struct Account {
 ///     plan: String,
+/// }
+///
+/// /// Returns the plan of the caller.
+/// #[tool(read_only)]
+/// fn plan(caller: Auth<Account>) -> String {
+///     caller.plan.clone()
 /// }
 ///
 /// let ada = Authorization::new("ada")
@@ -88,7 +97,8 @@ impl Authorization {
         self
     }
 
-    /// Sets further data about the caller, which handlers get as [`Auth<T>`](crate::auth::Auth).
+    /// Sets further data about the caller, which handlers get as [`Auth<T>`](crate::auth::Auth). For that, `T` implements `Deserialize`, as a
+    /// type with `#[data]` does.
     ///
     /// This data is not stored. If a stored task continues after a restart of the server, the data is lost. Claims set with
     /// [`claims_json`](Self::claims_json) survive a restart.

@@ -61,6 +61,18 @@ impl ReadError {
         self
     }
 
+    /// Adds the text that a type has refused, unless its error shows the text. Parsers of dates and the like report only a position.
+    #[cold]
+    pub(super) fn of_text(mut self, text: &str) -> Self {
+        if let Reason::Other(message) = &mut self.0.reason
+            && self.0.steps.is_empty()
+            && (text.is_empty() || !message.contains(text))
+        {
+            *message = format!("`{}` is not valid: {message}", shown(text));
+        }
+        self
+    }
+
     /// Describes an error of reading the name of a variant, if the variant has content.
     pub(super) fn of_name_alone(self, variant: &str) -> Self {
         match self.0.reason {

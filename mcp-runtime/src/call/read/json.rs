@@ -187,6 +187,18 @@ mod tests {
     }
 
     #[test]
+    fn an_error_of_a_parser_shows_the_text() {
+        let error = "`10.0.0` is not valid: invalid IP address syntax";
+        check::<std::net::IpAddr>(r#""10.0.0""#, true, Err(error));
+        check::<std::net::IpAddr>(r#""""#, true, Err("`` is not valid: invalid IP address syntax"));
+        check::<Vec<std::net::IpAddr>>(
+            r#"["::1","x"]"#,
+            true,
+            Err("`[1]`: `x` is not valid: invalid IP address syntax"),
+        );
+    }
+
+    #[test]
     fn usual_types_are_read_as_serde_reads_them() {
         fn agrees<T: DeserializeOwned + PartialEq + std::fmt::Debug + 'static>(text: &str) {
             let (ours, serdes) = (usual::<T>(Raw::trusted(text)), serde_json::from_str(text).ok());

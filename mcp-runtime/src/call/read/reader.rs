@@ -214,7 +214,9 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
             b'{' => self.object(None, visitor),
             b'[' => self.list(visitor),
             b'"' => match self.string() {
-                Cow::Borrowed(text) => visitor.visit_borrowed_str(text),
+                Cow::Borrowed(text) => {
+                    visitor.visit_borrowed_str(text).map_err(|error| error.of_text(text))
+                }
                 Cow::Owned(text) => visitor.visit_string(text),
             },
             b't' | b'f' => visitor.visit_bool(self.value().bool() == Some(true)),

@@ -42,7 +42,7 @@ impl<'de, 'a> Deserializer<'de> for ArgumentText<'a> {
     type Error = ReadError;
 
     fn deserialize_any<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        visitor.visit_str(self.text)
+        visitor.visit_str(self.text).map_err(|error| error.of_text(self.text))
     }
 
     fn deserialize_option<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
@@ -104,6 +104,10 @@ mod tests {
         assert_eq!(read::<Vec<Tone>>("warm, warm", ','), Ok(vec![Tone::Warm, Tone::Warm]));
         let segments = [" ..".to_owned(), "a ".to_owned()];
         assert_eq!(read::<Vec<String>>(" ../a /", '/'), Ok(segments.to_vec()));
+        assert_eq!(
+            read::<std::net::IpAddr>("x", ',').unwrap_err(),
+            "`x` is not valid: invalid IP address syntax"
+        );
         assert_eq!(read::<Tone>("hot", ',').unwrap_err(), "unknown variant `hot`, expected `warm`");
         assert_eq!(
             read::<u8>("x", ',').unwrap_err(),
