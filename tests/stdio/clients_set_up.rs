@@ -1,6 +1,6 @@
 //! The commands `config`, `install` and `uninstall`, with the files of a home folder of their own.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, thread};
 
 use serde_json::{Value, json};
 
@@ -50,6 +50,21 @@ fn install_changes_only_its_own_entry_and_uninstall_removes_it() {
     assert_eq!(home.text(file), before);
     let why = home.fail(&["uninstall", "claude-desktop", "--name", "mine"], 1);
     assert!(why.ends_with(" has no server `mine`; the only server is `files`\n"), "{why}");
+}
+
+#[support::test]
+fn twelve_installations_at_once_are_all_in_the_file() {
+    let home = HomeFolder::new();
+    let names: Vec<String> = (0..12).map(|number| format!("server-{number:02}")).collect();
+    thread::scope(|scope| {
+        for name in &names {
+            scope.spawn(|| home.succeed(&["install", "cursor", "--name", name]));
+        }
+    });
+    let file: Value = serde_json::from_str(&home.text(".cursor/mcp.json")).expect("JSON");
+    let mut found: Vec<_> = file["mcpServers"].as_object().unwrap().keys().cloned().collect();
+    found.sort();
+    assert_eq!(found, names);
 }
 
 /// The names of the servers are those of the user's file, whose values may be secret.

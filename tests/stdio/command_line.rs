@@ -1,7 +1,7 @@
 //! Output and exit codes of the command line.
 
 use std::{
-    io::Read,
+    io::{Read, Write as _},
     path::Path,
     process::{Command, Output, Stdio},
 };
@@ -479,11 +479,11 @@ fn errors_of_the_command_line_suggest_a_correction() {
     check_refused(
         &["call", "repeat", "wrod=a", "times=1"],
         USAGE,
-        &["unknown argument `wrod`; did you mean `word`?", usage],
+        &["unknown argument `wrod`", "did you mean `word`?", usage],
     );
     check_refused(&["call", "repeat", "a"], USAGE, &["`a` is not NAME=VALUE", usage]);
     check_refused(&["call", "repeat", "word=a"], USAGE, &["`times` is missing", usage]);
-    check_refused(&["call", "repeat"], USAGE, &["`word` and `times` are missing", usage]);
+    check_refused(&["call", "repeat"], USAGE, &["`word` is missing\n`times` is missing\n", usage]);
     check_refused(&["get", "greet"], USAGE, &["`name` is missing", "usage: greet name=…"]);
     check_refused(
         &["call", "repeat", "word=a", "times=1", "word=b"],
@@ -492,6 +492,23 @@ fn errors_of_the_command_line_suggest_a_correction() {
     );
     check_refused(&["list", "tools"], USAGE, &["`list` takes no argument"]);
     check_refused(&["read", "notes://today", "now"], USAGE, &["`read` takes one argument"]);
+}
+
+#[support::test]
+fn call_takes_what_the_server_takes() {
+    check(&["call", "welcome", "guest=Ada"], SUCCESS, "Welcome, Ada\n", "");
+    check(&["call", "anything", "a=1", "b=x"], SUCCESS, "{\"a\":1,\"b\":\"x\"}\n", "");
+    check(&["call", "anything"], SUCCESS, "{}\n", "");
+    check(&["call", "repeat", "--arguments", r#"{"word":"a","times":2}"#], SUCCESS, "a a\n", "");
+    check_refused(&["call", "welcome"], USAGE, &["`name` is missing", "usage: welcome name="]);
+    let given = ["call", "echo", "--arguments={}", "text=a"];
+    check_refused(&given, USAGE, &["write `text=a` into its object"]);
+    let mut piped = fixture();
+    piped.args(["call", "echo", "--arguments", "-"]);
+    piped.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut piped = piped.spawn().unwrap();
+    piped.stdin.take().unwrap().write_all(br#"{"text":"from a pipe"}"#).unwrap();
+    assert_eq!(text(&piped.wait_with_output().unwrap().stdout), "from a pipe\n");
 }
 
 #[support::test]

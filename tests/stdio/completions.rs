@@ -77,7 +77,7 @@ fn commands_and_their_options_are_suggested() {
         ]
     );
     // An option that may be repeated is suggested again.
-    assert_eq!(suggested(&["call", "echo", "--answer=a=1", "--a"]).len(), 1);
+    assert_eq!(suggested(&["call", "echo", "--answer=a=1", "--a"]).len(), 2);
     check(&["--pa"], &["--path\tpath of the endpoint, by default /mcp"]);
     check(&["--http", "8000", "--pa"], &["--path\tpath of the endpoint, by default /mcp"]);
     assert_eq!(suggested(&["dev", "--leg"]).len(), 1);

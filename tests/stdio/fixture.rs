@@ -20,6 +20,25 @@ fn echo(text: String) -> String {
     text
 }
 
+/// Guest, as clients of an earlier version still name him.
+#[data]
+struct Guest {
+    #[serde(alias = "guest")]
+    name: String,
+}
+
+/// Greets a guest.
+#[tool]
+fn welcome(guest: Args<Guest>) -> String {
+    format!("Welcome, {}", guest.name)
+}
+
+/// Returns all arguments.
+#[tool]
+fn anything(arguments: Args<serde_json::Map<String, serde_json::Value>>) -> String {
+    serde_json::Value::Object(arguments.0).to_string()
+}
+
 /// Prints to stdout, with and without a newline.
 #[tool]
 fn print() -> &'static str {

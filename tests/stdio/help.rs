@@ -44,6 +44,7 @@ fn each_command_has_a_page_of_help_with_its_options() {
     assert_eq!(
         call,
         "call TOOL [NAME=VALUE …]\ncalls a tool\n\n  \
+           --arguments JSON   passes this object as the arguments of `call`; `-` reads it from stdin\n  \
            --answer KEY=JSON  answers a question of `call`, `read` or `get`; may be repeated\n  \
            --json             prints the output of the command as JSON\n  \
            --help             prints this help, or that of a command\n"
@@ -126,7 +127,7 @@ fn an_unknown_option_of_a_command_is_refused_with_the_nearest() {
     );
     check_refused(
         &["call", "echo", "--text", "a"],
-        "`call` has no option `--text`; it has --answer, --json, --help (an argument of the item is written `text=VALUE`)",
+        "`call` has no option `--text`; it has --arguments, --answer, --json, --help (an argument of the item is written `text=VALUE`)",
     );
     check_refused(
         &["dev", "--feature=a"],

@@ -403,11 +403,12 @@ impl Handle {
     /// }
     /// ```
     pub fn updated(&self, uri: impl AsRef<str>) {
-        let uri = uri.as_ref();
-        if !self.0.snapshot().has_uri(uri) {
+        let (uri, snapshot) = (uri.as_ref(), self.0.snapshot());
+        if !snapshot.has_uri(uri) {
             self.0.complain_of_uri(uri);
         }
-        self.0.bus.publish(&Event::ResourceUpdated(uri.into()));
+        let own = snapshot.find_resource(uri).map_or(uri, |entry| entry.key());
+        self.0.bus.publish(&Event::ResourceUpdated(own.into()));
     }
 
     /// Notifies clients that their user has completed the URL-mode elicitation with this URL. A client can then repeat the call by itself.

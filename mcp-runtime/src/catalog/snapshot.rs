@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{Error, ErrorKind},
-    item::uri::resource_key,
+    item::uri::{resource_key, subscription_key},
     model::{ListKind, ListPage},
 };
 
@@ -153,6 +153,12 @@ impl Snapshot {
             Cow::Borrowed(_) if self.respelled.is_empty() => None,
             key => self.find(ListKind::Resources, &key).or_else(|| self.respelled.get(&*key)),
         })
+    }
+
+    /// Returns the key under which subscriptions and updates of a URI meet. All spellings of a resource that has no variables have the key of
+    /// the URI that its author has written.
+    pub(crate) fn subscription_key(&self, uri: &str) -> String {
+        subscription_key(self.find_resource(uri).map_or(uri, |entry| entry.key()))
     }
 
     /// Returns whether a resource or a template of this server has this URI.

@@ -1,40 +1,68 @@
 //! Parses arguments in the form `NAME=VALUE`, according to the schema of the item.
 
+use std::borrow::Cow;
+
 use mcp_runtime_contract::{collect::collect_by_insert, suggest::nearest};
 use serde_json::{Map, Value};
 
 use super::{
+    command::ARGUMENTS,
     exit::CommandError,
     lists::{elements, member},
     show,
 };
-use crate::{catalog::Snapshot, model::ListKind};
+use crate::{call::extract::wrong_arguments, catalog::Snapshot};
 
 /// Parses the arguments of a tool call. A value that the schema does not declare as a string is parsed as JSON. Text that is not valid JSON
-/// stays a string.
+/// stays a string. Names are not checked, because the server accepts more of them than its schema has, such as aliases.
 pub(super) fn for_tool(
     tool: &Value,
     snapshot: &Snapshot,
     given: &[String],
 ) -> Result<Value, CommandError> {
     let properties = &tool["inputSchema"]["properties"];
-    let known: Vec<&str> = properties
-        .as_object()
-        .map(|property| property.keys().map(String::as_str).collect())
-        .unwrap_or_default();
-    let required = elements(&tool["inputSchema"]["required"]).iter();
-    let required = required.filter_map(Value::as_str).collect();
-    let entry = snapshot.find(ListKind::Tools, member(tool, "name"));
-    let known = match entry.and_then(|entry| entry.tool()) {
-        Some(tool) if tool.lenient => None,
-        _ => Some(known.as_slice()),
-    };
     let mut arguments = Map::new();
-    let usage = || show::usage_of_tool(tool, snapshot) + &examples(properties);
-    for (name, text) in pairs(given, known, required, &usage)? {
+    for (name, text) in pairs(given, None, Vec::new(), &|| usage_of_tool(tool, snapshot))? {
         arguments.insert(name.to_owned(), value(name, text, &properties[name])?);
     }
     Ok(Value::Object(arguments))
+}
+
+/// Reads the option `--arguments`, which has all arguments of a tool call. `-` stands for the text of stdin.
+///
+/// # Errors
+/// Fails if the text is not a JSON object, if stdin cannot be read, or if there are other arguments.
+pub(super) fn whole(text: &str, others: &[String]) -> Result<Value, CommandError> {
+    let name = ARGUMENTS.name;
+    if let Some(other) = others.first() {
+        return Err(CommandError::usage(format!(
+            "`{name}` has all arguments: write `{other}` into its object"
+        )));
+    }
+    let text = match text {
+        "-" => Cow::Owned(std::io::read_to_string(std::io::stdin()).map_err(|error| {
+            CommandError::failure(format!("`{name}`: stdin cannot be read: {error}"))
+        })?),
+        text => Cow::Borrowed(text),
+    };
+    match serde_json::from_str(&text) {
+        Ok(object @ Value::Object(_)) => Ok(object),
+        Ok(_) => Err(CommandError::usage(format!("`{name}` must be an object, such as `{{}}`"))),
+        Err(error) => Err(CommandError::usage(format!("`{name}` is not JSON: {error}"))),
+    }
+}
+
+/// Returns the error for a call whose arguments the server has refused, or `None` if the result is another one.
+pub(super) fn refused(tool: &Value, snapshot: &Snapshot, result: &Value) -> Option<CommandError> {
+    let text = result["content"][0]["text"].as_str().filter(|_| result["isError"] == true)?;
+    let problems = text.strip_prefix(&wrong_arguments(member(tool, "name")))?;
+    let problems = problems.replace("\n- ", "\n");
+    Some(CommandError::usage(format!("{problems}\nusage: {}", usage_of_tool(tool, snapshot))))
+}
+
+/// Returns the usage of a tool, with examples of the arguments that are written as JSON.
+fn usage_of_tool(tool: &Value, snapshot: &Snapshot) -> String {
+    show::usage_of_tool(tool, snapshot) + &examples(&tool["inputSchema"]["properties"])
 }
 
 /// Returns a line with an example for each argument that is written as JSON. The usage names neither its fields nor its elements.
@@ -144,46 +172,44 @@ mod tests {
 
     use super::*;
 
-    #[tool(crate = crate, group = "command line", lenient)]
-    fn order(dish: &str) -> String {
-        dish.to_owned()
-    }
-
     #[tool(crate = crate, group = "command line")]
     fn cancel(dish: &str) -> String {
         dish.to_owned()
     }
 
     #[test]
-    fn a_lenient_tool_takes_unknown_arguments_on_the_command_line_too() {
+    fn refused_arguments_are_shown_with_the_usage() {
         let server =
             crate::server!(crate = crate, group = "command line").build().expect("a server");
         let snapshot = server.catalog.snapshot();
-        let given = ["dish=soup".to_owned(), "table=7".to_owned()];
-        let read = |tool: &str| {
-            let schema =
-                json!({ "properties": { "dish": { "type": "string" } }, "required": ["dish"] });
-            for_tool(&json!({ "name": tool, "inputSchema": schema }), &snapshot, &given)
-        };
-        assert_eq!(read("order").ok(), Some(json!({ "dish": "soup", "table": 7 })));
-        let error = read("cancel").expect_err("an unknown argument").text;
-        assert!(error.starts_with("unknown argument `table`"), "{error}");
-    }
-
-    #[test]
-    fn the_usage_of_a_tool_names_the_fields_of_an_object() {
-        let server =
-            crate::server!(crate = crate, group = "command line").build().expect("a server");
         let item = json!({
             "type": "object",
             "properties": { "name": { "type": "string" } }, "required": ["name"],
         });
         let schema = json!({ "properties": { "item": item }, "required": ["item"] });
         let tool = json!({ "name": "cancel", "inputSchema": schema });
-        for given in [vec![], vec!["name=soup".to_owned()]] {
-            let error = for_tool(&tool, &server.catalog.snapshot(), &given).expect_err("no item");
-            let end = "\nwrite `item` as in item='{\"name\":\"…\"}'";
-            assert!(error.text.ends_with(end), "{}", error.text);
+        let result = |text: &str, is_error: bool| json!({ "content": [{ "type": "text", "text": text }], "isError": is_error });
+        let text = wrong_arguments("cancel") + "`item` is missing\n- unknown argument `x`";
+        let error = refused(&tool, &snapshot, &result(&text, true)).expect("a refusal").text;
+        let (problems, usage) = error.split_once("\nusage: ").expect("a usage");
+        assert_eq!(problems, "`item` is missing\nunknown argument `x`");
+        assert!(usage.starts_with("cancel "), "{usage}");
+        assert!(usage.ends_with("\nwrite `item` as in item='{\"name\":\"…\"}'"), "{usage}");
+        assert!(refused(&tool, &snapshot, &result(&text, false)).is_none());
+        assert!(refused(&tool, &snapshot, &result("the oven is cold", true)).is_none());
+    }
+
+    #[test]
+    fn whole_arguments_are_an_object() {
+        let object = json!({ "dish": "soup", "tables": [7] });
+        assert_eq!(whole(&object.to_string(), &[]).ok(), Some(object));
+        for (text, others, problem) in [
+            ("[]", vec![], "`--arguments` must be an object"),
+            ("{", vec![], "`--arguments` is not JSON: "),
+            ("{}", vec!["dish=soup".to_owned()], "write `dish=soup` into its object"),
+        ] {
+            let error = whole(text, &others).expect_err(text).text;
+            assert!(error.contains(problem), "{error}");
         }
     }
 }

@@ -10,8 +10,8 @@ use std::{
 
 use mcp_runtime_contract::suggest::nearest;
 use mcp_runtime_workbench::{
-    ClientApp, EditError, Home, Launch, Replacement, Scope, ServerEntry, Variable, VariableValue,
-    difference,
+    ClientApp, EditError, FolderLock, Home, Launch, Replaced, Replacement, Scope, ServerEntry,
+    Variable, VariableValue, difference,
 };
 use serde_json::json;
 
@@ -91,35 +91,37 @@ pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), Comman
 pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
     let words = ClientWords::read(given, "install")?;
     let (entry, file) = (words.entry(&builder)?, words.file()?);
-    let old = read(&file)?;
-    let new = words.client.add(&entry, old.as_deref().unwrap_or_default()).map_err(|why| {
-        let client = words.client.name();
-        let fix = match why {
-            EditError::NoHttp(_) => String::new(),
-            _ => format!(
-                "; the file is unchanged: correct it, or write what `config {client}` prints into it"
-            ),
-        };
-        CommandError::failure(format_args!("{}: {why}{fix}", file.display()))
-    })?;
-    warn_of_debug_build(&words);
-    note_peculiarities(&words, &entry, &new);
-    let secrets = entry.secrets(words.client);
-    change(&words, &entry.name, &file, old.as_deref(), &new, &secrets)
+    let edit = |old: Option<&str>| {
+        words.client.add(&entry, old.unwrap_or_default()).map_err(|why| {
+            let client = words.client.name();
+            let fix = match why {
+                EditError::NoHttp(_) => String::new(),
+                _ => format!(
+                    "; the file is unchanged: correct it, or write what `config {client}` prints into it"
+                ),
+            };
+            CommandError::failure(format_args!("{}: {why}{fix}", file.display()))
+        })
+    };
+    let note = |new: &str| {
+        warn_of_debug_build(&words);
+        note_peculiarities(&words, &entry, new);
+    };
+    change(&words, &entry.name, &file, edit, note, &entry.secrets(words.client))
 }
 
 /// Removes the entry from the file of a client.
 pub(super) fn uninstall(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
     let words = ClientWords::read(given, "uninstall")?;
     let (name, file) = (words.name(&builder), words.file()?);
-    let old = read(&file)?;
-    let new = words.client.remove(&name, old.as_deref().unwrap_or_default());
-    let new = new.map_err(|why| {
-        let file = file.display();
-        CommandError::failure(format_args!("{file}: {why}; the file is unchanged: correct it"))
-    })?;
-    let Some(new) = new else { return Err(words.no_server(&name, &file, old.as_deref())) };
-    change(&words, &name, &file, old.as_deref(), &new, &[])
+    let edit = |old: Option<&str>| {
+        let new = words.client.remove(&name, old.unwrap_or_default()).map_err(|why| {
+            let file = file.display();
+            CommandError::failure(format_args!("{file}: {why}; the file is unchanged: correct it"))
+        })?;
+        new.ok_or_else(|| words.no_server(&name, &file, old))
+    };
+    change(&words, &name, &file, edit, |_| {}, &[])
 }
 
 impl ClientWords {
@@ -402,51 +404,100 @@ fn read(file: &Path) -> Result<Option<String>, CommandError> {
     }
 }
 
-/// Writes the new text of a file, and keeps the old one beside it. With `--print`, only shows the difference. `secrets` are the variables
-/// whose secret values are in the new text.
+/// Maximum number of times that the new text is made, if other programs change the file meanwhile.
+const ATTEMPTS: u32 = 10;
+
+/// Changes the text of a file with `edit`, and keeps the old text beside it. With `--print`, only shows the difference. `note` gets the new
+/// text before it is written. `secrets` are the variables whose secret values are in the new text.
 fn change(
     words: &ClientWords,
     server: &str,
     file: &Path,
-    old: Option<&str>,
-    new: &str,
+    edit: impl Fn(Option<&str>) -> Result<String, CommandError>,
+    note: impl FnOnce(&str),
     secrets: &[&str],
 ) -> Result<(), CommandError> {
-    let difference = || difference(&file.display().to_string(), old.unwrap_or_default(), new);
-    let described = |file: &Path, is_written: bool, kept: Option<PathBuf>| {
-        print(&as_json(&json!({
-            "client": words.client.name(),
-            "server": server,
-            "file": file.display().to_string(),
-            "written": is_written,
-            "backup": kept.map(|kept| kept.display().to_string()),
-            // The entry may contain secrets, and the output of an installation often ends up in a log.
-            "difference": words.is_preview.then(&difference),
-        })));
-    };
-    if words.is_json && (words.is_preview || old == Some(new)) {
-        described(file, false, None);
+    // A preview changes nothing, and the folder may not exist.
+    let _lock = (!words.is_preview).then(|| {
+        let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        // An error is that of the file, too, which is reported below.
+        let _ = fs::create_dir_all(folder);
+        FolderLock::take(folder)
+    });
+    let mut note = Some(note);
+    for _ in 0..ATTEMPTS {
+        let old = read(file)?;
+        let new = edit(old.as_deref())?;
+        if let Some(note) = note.take() {
+            note(&new);
+        }
+        let is_same = old.as_deref() == Some(&*new);
+        let saved = match words.is_preview || is_same {
+            true => None,
+            false => {
+                let replaced = Replacement::write(file, old.as_deref(), &new);
+                match replaced.map_err(|why| failed(file, &why))? {
+                    Replaced::Written(saved) => Some(saved),
+                    Replaced::Overtaken => continue,
+                }
+            }
+        };
+        let change = TextChange { file, old: old.as_deref(), new: &new, saved };
+        change.report(words, server, secrets);
         return Ok(());
     }
-    if words.is_preview {
-        print(&words.screen.changes(difference()));
-        return Ok(());
+    Err(CommandError::failure(format_args!(
+        "{}: another program changes the file again and again: close {}, and try again",
+        file.display(),
+        words.client.title()
+    )))
+}
+
+/// Change of the text of a file.
+struct TextChange<'a> {
+    file: &'a Path,
+    old: Option<&'a str>,
+    new: &'a str,
+    /// `None` if the file was not written.
+    saved: Option<Replacement>,
+}
+
+impl TextChange<'_> {
+    /// Prints the change, as text or as JSON.
+    fn report(self, words: &ClientWords, server: &str, secrets: &[&str]) {
+        let Self { file, old, new, saved } = self;
+        let difference = || difference(&file.display().to_string(), old.unwrap_or_default(), new);
+        if let Some(saved) = &saved {
+            warn_of_readers(saved, secrets);
+        }
+        if words.is_json {
+            let shown = saved.as_ref().map_or(file, |saved| &saved.file);
+            let kept = saved.as_ref().and_then(|saved| saved.copy.as_deref());
+            print(&as_json(&json!({
+                "client": words.client.name(),
+                "server": server,
+                "file": shown.display().to_string(),
+                "written": saved.is_some(),
+                "backup": kept.map(|kept| kept.display().to_string()),
+                // The entry may contain secrets, and the output of an installation often ends up in a log.
+                "difference": words.is_preview.then(difference),
+            })));
+            return;
+        }
+        let Some(saved) = saved else {
+            print(&match words.is_preview {
+                true => words.screen.changes(difference()),
+                false => format!("{} is up to date\n", file.display()),
+            });
+            return;
+        };
+        let copy = saved.copy.map(|copy| format!(", and {} has its old text", copy.display()));
+        let (file, copy) = (saved.file.display(), copy.unwrap_or_default());
+        let done = if old.is_none() { "written" } else { "changed" };
+        print(&format!("{file} is {done}{copy}; restart {}\n", words.client.title()));
     }
-    if old == Some(new) {
-        print(&format!("{} is up to date\n", file.display()));
-        return Ok(());
-    }
-    let saved = Replacement::write(file, old, new).map_err(|why| failed(file, &why))?;
-    warn_of_readers(&saved, secrets);
-    if words.is_json {
-        described(&saved.file, true, saved.copy);
-        return Ok(());
-    }
-    let copy = saved.copy.map(|copy| format!(", and {} has its old text", copy.display()));
-    let (file, copy) = (saved.file.display(), copy.unwrap_or_default());
-    let done = if old.is_none() { "written" } else { "changed" };
-    print(&format!("{file} is {done}{copy}; restart {}\n", words.client.title()));
-    Ok(())
 }
 
 /// Warns if other users of the machine can read the secrets in a file. Only its owner can read a new file.

@@ -31,6 +31,13 @@ pub(super) const ANSWER: CommandOption =
     CommandOption::valued("--answer", "KEY=JSON", "answers a question of `call`, `read` or `get`")
         .repeatable();
 
+/// Option of `call`.
+pub(super) const ARGUMENTS: CommandOption = CommandOption::valued(
+    "--arguments",
+    "JSON",
+    "passes this object as the arguments of `call`; `-` reads it from stdin",
+);
+
 /// Option of the commands with output.
 pub(super) const JSON: CommandOption =
     CommandOption::flag("--json", "prints the output of the command as JSON");
@@ -46,6 +53,7 @@ pub(super) const VERSION: CommandOption =
 /// Options that several commands share, and those of every server. The general help describes them, so the usage of a command does not
 /// mention them.
 pub(super) const SHARED: &[CommandOption] = &[
+    ARGUMENTS,
     ANSWER,
     #[cfg(feature = "workbench")]
     JSON,

@@ -6,7 +6,7 @@ use mcp_runtime_contract::suggest::nearest;
 use super::{bundle, clients, complete, completions, dev, record, server_json};
 use super::{
     check,
-    command::{ANSWER, Command, CommandWords},
+    command::{ANSWER, ARGUMENTS, Command, CommandWords},
     exit::CommandError,
     help, manifest,
     missing::missing,
@@ -21,9 +21,11 @@ use crate::{builder::Builder, model::ListKind};
 /// Option of the commands whose handlers may ask.
 static ASKS: &[CommandOption] = &[ANSWER];
 
+static CALLS: &[CommandOption] = &[ARGUMENTS, ANSWER];
+
 pub(super) static COMMANDS: &[Command] = &[
     Command::new("list", "", "lists tools, resources and prompts", trial::list).json(),
-    Command::new("call", "TOOL [NAME=VALUE …]", "calls a tool", trial::call).options(ASKS).json(),
+    Command::new("call", "TOOL [NAME=VALUE …]", "calls a tool", trial::call).options(CALLS).json(),
     Command::new("read", "URI", "reads a resource", trial::read).options(ASKS).json(),
     Command::new("get", "PROMPT [NAME=VALUE …]", "shows a prompt", trial::get).options(ASKS).json(),
     Command::new(

@@ -305,13 +305,16 @@ fn unknown_option(given: &str, own: &dyn OwnOptions) -> CommandError {
 mod tests {
     use super::*;
     use crate::{
-        cli::{command::ANSWER, missing::MISSING},
+        cli::{
+            command::{ANSWER, ARGUMENTS},
+            missing::MISSING,
+        },
         config::RESERVED,
     };
 
     #[test]
     fn fields_cannot_have_the_options_of_every_server() {
-        let own = [ANSWER, JSON, HELP, VERSION];
+        let own = [ANSWER, ARGUMENTS, JSON, HELP, VERSION];
         let own = own.iter().chain(http::OPTIONS).map(|option| option.name).chain(["--all-of"]);
         let missing = MISSING.iter().filter(|(feature, _)| *feature != "contract");
         let missing = missing.flat_map(|(_, names)| names.split(' '));

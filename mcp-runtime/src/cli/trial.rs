@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{
     arguments,
-    command::{ANSWER, CommandWords, apart},
+    command::{ANSWER, ARGUMENTS, CommandWords, apart},
     exit::{CommandError, CommandOutput},
     lists::ServerLists,
     questions::QuestionAnswers,
@@ -46,7 +46,9 @@ enum Trial {
 /// Uses the item that the first word names, with the other words as arguments.
 fn try_out(builder: Builder, trial: Trial, given: CommandWords) -> Result<(), CommandError> {
     let mut answers = QuestionAnswers::read(given.options.all(&ANSWER))?;
-    let CommandWords { words, json, .. } = given;
+    let CommandWords { words, options, json, .. } = given;
+    let whole = options.all(&ARGUMENTS).next();
+    let whole = whole.map(|text| arguments::whole(text, &words[1..])).transpose()?;
     let is_somebody_there = QuestionAnswers::is_somebody_there();
     let tried = async move |input| {
         let can = json!({ "elicitation": { "form": {}, "url": {} } });
@@ -58,7 +60,7 @@ fn try_out(builder: Builder, trial: Trial, given: CommandWords) -> Result<(), Co
         if is_somebody_there {
             answers.ask(input);
         }
-        let result = result_of(&mut client, trial, &words, &mut answers).await;
+        let result = result_of(&mut client, trial, &words, whole, json, &mut answers).await;
         client.close().await;
         trial.output(result?, json)
     };
@@ -87,11 +89,16 @@ async fn listed(
     Ok(CommandOutput { aside: aside.unwrap_or_default(), ..text.into() })
 }
 
-/// Returns the result of the server, as it was sent.
+/// Returns the result of the server, as it was sent. `whole` are the arguments of a call, if an option has them.
+///
+/// # Errors
+/// Fails if the server has no such item, or refuses the arguments of a call whose output is no JSON.
 async fn result_of(
     client: &mut TestClient,
     trial: Trial,
     words: &[String],
+    whole: Option<Value>,
+    json: bool,
     answers: &mut QuestionAnswers,
 ) -> Result<Value, CommandError> {
     let (target, given) = words.split_first().expect("a command of this file has a target");
@@ -100,8 +107,16 @@ async fn result_of(
         Trial::Call => {
             let prompts = (&*everything.prompts, "get");
             let tool = unknown::find(&everything.tools, target, "tool", prompts)?;
-            let given = arguments::for_tool(tool, &client.snapshot(), given)?;
-            answers.call(client, "tools/call", json!({ "name": target, "arguments": given })).await
+            let given = match whole {
+                Some(whole) => whole,
+                None => arguments::for_tool(tool, &client.snapshot(), given)?,
+            };
+            let params = json!({ "name": target, "arguments": given });
+            let result = answers.call(client, "tools/call", params).await?;
+            match arguments::refused(tool, &client.snapshot(), &result) {
+                Some(refused) if !json => Err(refused),
+                _ => Ok(result),
+            }
         }
         Trial::Get => {
             let tools = (&*everything.tools, "call");

@@ -11,12 +11,13 @@ use super::{
 use crate::call::context::States;
 
 /// Options of every server, which a field cannot have.
-pub(crate) const RESERVED: [&str; 14] = [
+pub(crate) const RESERVED: [&str; 15] = [
     "all-of",
     "allow-host",
     "allow-origin",
     "allow-remote-playground",
     "answer",
+    "arguments",
     "drain",
     "help",
     "http",

@@ -13,7 +13,6 @@ use super::request::{Request, matching_template};
 use crate::{
     authorization::{AccessError, Rules},
     call::context::{Access, AccessArguments, Authorization},
-    item::uri::subscription_key,
 };
 use crate::{
     call::context::Carrier,
@@ -163,7 +162,7 @@ impl ItemRights {
         let entry = found(uri).ok_or_else(|| Error::no_resource(uri))?;
         self.check_uri(&entry, carrier, uri)?;
         // The caller must also be allowed to use the resource whose URI is the key of the subscription.
-        let key = subscription_key(uri);
+        let key = snapshot.subscription_key(uri);
         match found(&key) {
             Some(entry) => self.check_uri(&entry, carrier, &key),
             None => Ok(()),

@@ -45,10 +45,14 @@ pub(crate) fn resource_key(uri: &str) -> Cow<'_, str> {
     if lower == start { key } else { (lower + rest).into() }
 }
 
-/// Returns the key under which subscriptions and updates of a resource meet: the percent-decoded [`resource_key`].
+/// Returns the key under which subscriptions and updates of a URI meet: the percent-decoded URI, with its scheme in lower case. The case of the
+/// host stays, because it may be the variable of a template.
 pub(crate) fn subscription_key(uri: &str) -> String {
-    let key = resource_key(uri);
-    percent::decode(&key).unwrap_or(Cow::Borrowed(&*key)).into_owned()
+    let mut key = percent::decode(uri).unwrap_or(Cow::Borrowed(uri)).into_owned();
+    if let Some(end) = key.find(':') {
+        key[..end].make_ascii_lowercase();
+    }
+    key
 }
 
 /// Returns the length of scheme and host, in bytes. Their case does not matter. A host with a part before an `@` does not count, because
@@ -94,5 +98,17 @@ mod tests {
         check("note://a/%%3f", "note://a/%%3F");
         check("no scheme", "no%20scheme");
         check("", "");
+    }
+
+    #[test]
+    fn the_key_of_a_subscription_keeps_the_case_of_the_host() {
+        for (uri, expected) in [
+            ("NOTE://A%20b/%C3%A9", "note://A b/é"),
+            ("note://100%", "note://100%"),
+            ("É:x", "É:x"),
+            ("x", "x"),
+        ] {
+            assert_eq!(subscription_key(uri), expected);
+        }
     }
 }

@@ -155,20 +155,25 @@ fn change_session(
         }
         SessionMethod::Subscribe => {
             let uri = string(params.get("uri"), "uri")?;
+            let snapshot = state.snapshot();
             #[cfg(feature = "auth")]
-            permit_uris(state, &state.snapshot(), request, [&*uri])?;
+            permit_uris(state, &snapshot, request, [&*uri])?;
             let service = &state.service;
             state.register(Topic::Resources);
             let tenant = state.tenant(request.carrier, state.revision());
             let added = match state.session().subscriptions() {
-                Some(uris) => uris.add(&uri, 0, &service.limits, &tenant),
+                Some(uris) => {
+                    let key = snapshot.subscription_key(&uri);
+                    uris.add(key, &uri, 0, &service.limits, &tenant)
+                }
                 None => Ok(()),
             };
             added.map_err(|(limit, error)| service.count_refusal(limit, error))?;
         }
         SessionMethod::Unsubscribe => {
             let uri = string(params.get("uri"), "uri")?;
-            state.session().unsubscribe(&uri);
+            let key = state.snapshot().subscription_key(&uri);
+            state.session().unsubscribe(&key);
         }
     }
     Ok(())

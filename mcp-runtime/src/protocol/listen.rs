@@ -279,7 +279,8 @@ fn supported_filter(
                 Error::invalid_params("`resourceSubscriptions` must be an array of URIs")
             })?;
             let service = &state.service;
-            let added = filter.uris.add(&uri, others, &service.limits, tenant);
+            let key = snapshot.subscription_key(&uri);
+            let added = filter.uris.add(key, &uri, others, &service.limits, tenant);
             added.map_err(|(limit, error)| service.count_refusal(limit, error))?;
         }
         if !Feature::Subscriptions.is_served(&snapshot) {

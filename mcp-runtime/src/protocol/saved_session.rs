@@ -200,7 +200,7 @@ pub(super) fn set_settings(
     if !settings.subscriptions.is_empty() {
         state.register(Topic::Resources);
     }
-    let limits = &state.service.limits;
+    let (limits, snapshot) = (&state.service.limits, state.snapshot());
     let mut session = state.session();
     session.set_initialized(settings.is_initialized);
     let level = settings.log_level.as_deref().and_then(Level::parse);
@@ -210,12 +210,13 @@ pub(super) fn set_settings(
     session.set_log_level(level);
     let own: BTreeSet<_> = session.subscribed().map(str::to_owned).collect();
     for ended in own.difference(&settings.subscriptions) {
-        session.unsubscribe(ended);
+        session.unsubscribe(&snapshot.subscription_key(ended));
     }
     let Some(subscriptions) = session.subscriptions() else { return };
     for uri in settings.subscriptions.difference(&own) {
         // The subscription was accepted by another node, so it can fail here only because a limit of this node is reached.
-        if let Err((_, error)) = subscriptions.add(uri, 0, limits, tenant) {
+        let key = snapshot.subscription_key(uri);
+        if let Err((_, error)) = subscriptions.add(key, uri, 0, limits, tenant) {
             tracing::warn!("a subscription of another node is not taken over: {}", error.message());
         }
     }

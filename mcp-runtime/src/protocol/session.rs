@@ -242,9 +242,9 @@ impl LegacySession {
         interests.into_iter().flat_map(|interests| interests.subscriptions.iter())
     }
 
-    pub(super) fn unsubscribe(&mut self, uri: &str) {
+    pub(super) fn unsubscribe(&mut self, key: &str) {
         if let Some(interests) = self.interests() {
-            interests.subscriptions.remove(uri);
+            interests.subscriptions.remove(key);
         }
     }
 }

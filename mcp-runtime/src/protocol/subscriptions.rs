@@ -65,13 +65,14 @@ fn no_room(why: NoShare) -> &'static str {
 }
 
 impl SubscribedUris {
-    /// Adds a subscription to a URI.
+    /// Adds a subscription to a URI, under the key that the URI has for the server.
     ///
     /// # Errors
     /// Fails if the URI is too long, the client has too many subscriptions, or their bytes exceed a limit. `others` is the number of
     /// subscriptions that the client has elsewhere, which count as well. Returns the exceeded limit with the error.
     pub(super) fn add(
         &mut self,
+        key: String,
         uri: &str,
         others: usize,
         limits: &Limits,
@@ -85,7 +86,6 @@ impl SubscribedUris {
             ));
             return Err((Limit::Uri, error));
         }
-        let key = subscription_key(uri);
         if self.spellings.contains_key(&key) {
             return Ok(());
         }
@@ -108,8 +108,8 @@ impl SubscribedUris {
         Ok(())
     }
 
-    pub(super) fn remove(&mut self, uri: &str) {
-        if let Some(spelling) = self.spellings.remove(&subscription_key(uri)) {
+    pub(super) fn remove(&mut self, key: &str) {
+        if let Some(spelling) = self.spellings.remove(key) {
             self.bytes -= 2 * spelling.len();
             if let Some(share) = &mut self.share {
                 share.shrink(size(&spelling));
@@ -348,12 +348,13 @@ mod tests {
         fn check(updated: &str, expected: Option<&str>) {
             let mut uris = SubscribedUris::default();
             for uri in ["note://a%20b", "note://100%25", "note://%zz"] {
-                uris.add(uri, 0, &Limits::new(), &tenant()).unwrap();
+                uris.add(subscription_key(uri), uri, 0, &Limits::new(), &tenant()).unwrap();
             }
             assert_eq!(uris.get(updated), expected, "{updated}");
         }
         check("note://a%20b", Some("note://a%20b"));
-        check("NOTE://A%20B", Some("note://a%20b"));
+        check("NOTE://a%20b", Some("note://a%20b"));
+        check("note://A%20b", None);
         check("note://a b", Some("note://a%20b"));
         check("note://100%", Some("note://100%25"));
         check("note://%zz", Some("note://%zz"));
@@ -364,15 +365,15 @@ mod tests {
     fn subscribed_uris_are_limited_in_number_and_length() {
         let limits = Limits::new().uri(10).subscriptions(3).subscription_bytes(12);
         let (mut uris, room) = (SubscribedUris::default(), tenant());
-        assert!(uris.add("12345678901", 0, &limits, &room).is_err());
+        assert!(uris.add("12345678901".into(), "12345678901", 0, &limits, &room).is_err());
         for uri in ["12345", "1", "1", "123456"] {
-            assert!(uris.add(uri, 0, &limits, &room).is_ok(), "{uri}");
+            assert!(uris.add(uri.into(), uri, 0, &limits, &room).is_ok(), "{uri}");
         }
         assert_eq!(uris.len(), 3);
-        assert!(uris.add("2", 0, &limits, &room).is_err(), "too many");
+        assert!(uris.add("2".into(), "2", 0, &limits, &room).is_err(), "too many");
         uris.remove("1");
-        assert!(uris.add("22", 0, &limits, &room).is_err(), "too long together");
-        assert!(uris.add("2", 1, &limits, &room).is_err(), "too many with others");
-        assert!(uris.add("2", 0, &limits, &room).is_ok());
+        assert!(uris.add("22".into(), "22", 0, &limits, &room).is_err(), "too long together");
+        assert!(uris.add("2".into(), "2", 1, &limits, &room).is_err(), "too many with others");
+        assert!(uris.add("2".into(), "2", 0, &limits, &room).is_ok());
     }
 }

@@ -118,7 +118,7 @@ both_eras! {
             }
         }
         // The next message of each client is a later update, so each client got the two updates exactly once.
-        clients[2].call("update", json!({ "uri": "notes://TODAY" })).await.unwrap();
+        clients[2].call("update", json!({ "uri": "notes://tomorrow" })).await.unwrap();
         clients[2].call("update", json!({ "uri": "notes://today" })).await.unwrap();
         for client in &mut clients {
             assert_eq!(updated(client).await, "notes://today");

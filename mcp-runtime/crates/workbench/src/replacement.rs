@@ -19,6 +19,15 @@ pub struct Replacement {
     pub is_open_to_others: bool,
 }
 
+/// Outcome of [`Replacement::write`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replaced {
+    /// The file has the new text.
+    Written(Replacement),
+    /// Another program has changed the file since it was read. The file has the text of that program.
+    Overtaken,
+}
+
 /// Largest number in the name of a copy, or of a file with a new text.
 const MOST_FILES: u32 = 999;
 
@@ -30,10 +39,13 @@ impl Replacement {
     /// The copy of the old text gets the ending `.bak`, or the first free one of `.bak.2`, `.bak.3` and so on. A copy is never overwritten, so
     /// the text from before the first change stays. A private copy that already has the same text is used again. A link is no such copy.
     ///
+    /// If the file does not have the text `old` any more, it stays as it is. Only a program that writes in the instant before the file is replaced
+    /// can lose its change. Hold a [`FolderLock`](crate::FolderLock) to keep other calls of this function out, and read the file under it.
+    ///
     /// # Errors
     /// Fails if a folder or a file cannot be written, if the new file cannot have the owner of the old one, or if 999 other copies are there
     /// already. The file then has its old text, unless only its new permissions could not be read.
-    pub fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<Self> {
+    pub fn write(file: &Path, old: Option<&str>, new: &str) -> io::Result<Replaced> {
         if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             fs::create_dir_all(folder)?;
         }
@@ -49,13 +61,16 @@ impl Replacement {
         };
         let copy = old.map(|old| keep(&file, old)).transpose()?;
         let part = write_part(&file, new)?;
-        if let Err(why) = take_place(&part, &file, old.is_some()) {
-            // The new text may contain secrets.
-            let _ = fs::remove_file(&part);
-            return Err(why);
+        match take_place(&part, &file, old) {
+            Ok(true) => {}
+            other => {
+                // The new text may contain secrets.
+                let _ = fs::remove_file(&part);
+                return other.map(|_| Replaced::Overtaken);
+            }
         }
         let is_open_to_others = is_open_to_others(&fs::metadata(&file)?);
-        Ok(Self { file, copy, is_open_to_others })
+        Ok(Replaced::Written(Self { file, copy, is_open_to_others }))
     }
 }
 
@@ -100,9 +115,10 @@ fn write_part(file: &Path, new: &str) -> io::Result<PathBuf> {
     )))
 }
 
-/// Gives `part` the name of `file`, and the owner and the permissions of an old file.
-fn take_place(part: &Path, file: &Path, is_old: bool) -> io::Result<()> {
-    if is_old {
+/// Gives `part` the name of `file`, and the owner and the permissions of an old file. Returns `false` without that if the file does not have
+/// the old text any more.
+fn take_place(part: &Path, file: &Path, old_text: Option<&str>) -> io::Result<bool> {
+    if old_text.is_some() {
         let old = fs::metadata(file)?;
         #[cfg(unix)]
         keep_owner(part, &old)?;
@@ -115,7 +131,15 @@ fn take_place(part: &Path, file: &Path, is_old: bool) -> io::Result<()> {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let _ = fs::File::open(folder).and_then(|folder| folder.sync_all());
     }
-    fs::rename(part, file)
+    let is_as_read = match fs::read(file) {
+        Ok(text) => old_text.is_some_and(|old| old.as_bytes() == text),
+        Err(why) if why.kind() == io::ErrorKind::NotFound => old_text.is_none(),
+        Err(why) => return Err(why),
+    };
+    if is_as_read {
+        fs::rename(part, file)?;
+    }
+    Ok(is_as_read)
 }
 
 /// Gives a new file the owner and the group of the old one. With the permissions alone, a client of another user could not read the file.

@@ -41,6 +41,11 @@ impl std::fmt::Debug for Call<'_> {
     }
 }
 
+/// Returns the beginning of the text with which a tool refuses its arguments. The first problem follows it.
+pub(crate) fn wrong_arguments(tool: &str) -> String {
+    format!("The arguments of `{tool}` are wrong:\n- ")
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mode<'a> {
     Tool {
@@ -290,9 +295,9 @@ impl<'a> Call<'a> {
     pub fn refuse(self) -> Running {
         let list = self.problems.join("\n- ");
         Running::Ready(match self.mode {
-            Mode::Tool { name, .. } => Ok(Done::Tool(ToolResult::failure(format!(
-                "The arguments of `{name}` are wrong:\n- {list}"
-            )))),
+            Mode::Tool { name, .. } => {
+                Ok(Done::Tool(ToolResult::failure(wrong_arguments(name) + &list)))
+            }
             Mode::Prompt { name } => Err(Error::invalid_params(format!(
                 "wrong arguments for prompt `{name}`: {}",
                 self.problems.join("; ")

@@ -23,7 +23,7 @@ pub(crate) mod unfit_handles;
 
 #[cfg(feature = "auth")]
 pub use auth::Auth;
-pub(crate) use call::{ArgumentMember, ArgumentNames, Arguments, Mode};
+pub(crate) use call::{ArgumentMember, ArgumentNames, Arguments, Mode, wrong_arguments};
 pub use call::{Call, Running};
 #[cfg(feature = "http")]
 pub use from_call::Extension;

@@ -66,7 +66,8 @@ impl ReadError {
     pub(super) fn of_text(mut self, text: &str) -> Self {
         if let Reason::Other(message) = &mut self.0.reason
             && self.0.steps.is_empty()
-            && (text.is_empty() || !message.contains(text))
+            && !message.contains(&format!("{text:?}"))
+            && !message.contains(&format!("`{text}`"))
         {
             *message = format!("`{}` is not valid: {message}", shown(text));
         }

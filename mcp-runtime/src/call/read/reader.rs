@@ -215,7 +215,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
             b'[' => self.list(visitor),
             b'"' => match self.string() {
                 Cow::Borrowed(text) => {
-                    visitor.visit_borrowed_str(text).map_err(|error| error.of_text(text))
+                    visitor.visit_borrowed_str(text).map_err(|error: ReadError| error.of_text(text))
                 }
                 Cow::Owned(text) => visitor.visit_string(text),
             },

@@ -42,7 +42,7 @@ impl<'de, 'a> Deserializer<'de> for ArgumentText<'a> {
     type Error = ReadError;
 
     fn deserialize_any<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        visitor.visit_str(self.text).map_err(|error| error.of_text(self.text))
+        visitor.visit_str(self.text).map_err(|error: ReadError| error.of_text(self.text))
     }
 
     fn deserialize_option<V: de::Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {

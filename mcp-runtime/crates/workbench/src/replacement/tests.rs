@@ -6,7 +6,7 @@ use std::{
     process,
 };
 
-use super::Replacement;
+use super::{Replaced, Replacement};
 
 /// Folder of a test, which is removed afterwards.
 struct Folder(PathBuf);
@@ -39,6 +39,14 @@ impl Drop for Folder {
     }
 }
 
+/// Replaces the text of a file that no other program changes.
+fn write(file: &Path, old: Option<&str>, new: &str) -> Replacement {
+    match Replacement::write(file, old, new).expect("it is written") {
+        Replaced::Written(replacement) => replacement,
+        Replaced::Overtaken => panic!("no other program changes the file"),
+    }
+}
+
 fn text(path: &Path) -> String {
     fs::read_to_string(path).expect("a file")
 }
@@ -57,9 +65,20 @@ fn two_replacements_at_once_have_files_of_their_own() {
     let folder = Folder::new("at-once");
     // File of another process at work.
     fs::write(folder.0.join("mcp.json.new"), "other").expect("a file");
-    Replacement::write(&folder.file(), None, "mine").expect("the file is written");
+    write(&folder.file(), None, "mine");
     assert_eq!(text(&folder.file()), "mine");
     assert_eq!(text(&folder.0.join("mcp.json.new")), "other");
+}
+
+#[test]
+fn a_file_that_another_program_has_changed_keeps_its_text() {
+    let folder = Folder::new("overtaken");
+    fs::write(folder.file(), "of the client").expect("a file");
+    for old in [Some("old"), None] {
+        let replaced = Replacement::write(&folder.file(), old, "hunter2").expect("no error");
+        assert_eq!((replaced, &*text(&folder.file())), (Replaced::Overtaken, "of the client"));
+    }
+    assert_eq!(folder.names(), ["mcp.json", "mcp.json.bak"], "no file has the new text");
 }
 
 #[cfg(unix)]
@@ -74,14 +93,14 @@ fn a_copy_that_other_users_can_read_is_not_used_again() {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).expect("own file");
     }
     symlink(&open, &linked).expect("a link");
-    let saved = Replacement::write(&folder.file(), Some("old"), "new").expect("it is written");
+    let saved = write(&folder.file(), Some("old"), "new");
     let copy = saved.copy.expect("a copy");
     assert_eq!(copy.file_name().expect("a name"), "mcp.json.bak.3");
     let mode = fs::metadata(&copy).expect("a copy").permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     // The private copy is used again.
     fs::write(folder.file(), "old").expect("a file");
-    let saved = Replacement::write(&folder.file(), Some("old"), "new").expect("it is written");
+    let saved = write(&folder.file(), Some("old"), "new");
     assert_eq!(saved.copy, Some(copy));
 }
 
@@ -96,7 +115,7 @@ fn a_replaced_file_keeps_its_owner() {
     let _ = chown(folder.file(), Some(65534), Some(65534));
     let file = fs::metadata(folder.file()).expect("a file");
     let owner = (file.uid(), file.gid());
-    Replacement::write(&folder.file(), Some("old"), "new").expect("it is written");
+    write(&folder.file(), Some("old"), "new");
     let file = fs::metadata(folder.file()).expect("a file");
     assert_eq!(((file.uid(), file.gid()), &*text(&folder.file())), (owner, "new"));
 }
