@@ -17,7 +17,7 @@ use crate::{
     authorization::Served,
     authorization_server::{authorization_server, server, whoami_with},
     browser::{Browser, CALLBACK, Client, Tokens, text},
-    client::run,
+    client::{Request, run},
     mounted::Application,
 };
 

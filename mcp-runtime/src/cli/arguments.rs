@@ -55,9 +55,9 @@ pub(super) fn whole(text: &str, others: &[String]) -> Result<Value, CommandError
 /// Returns the error for a call whose arguments the server has refused, or `None` if the result is another one.
 pub(super) fn refused(tool: &Value, snapshot: &Snapshot, result: &Value) -> Option<CommandError> {
     let text = result["content"][0]["text"].as_str().filter(|_| result["isError"] == true)?;
-    let problems = text.strip_prefix(&wrong_arguments(member(tool, "name")))?;
-    let problems = problems.replace("\n- ", "\n");
-    Some(CommandError::usage(format!("{problems}\nusage: {}", usage_of_tool(tool, snapshot))))
+    let is_refusal = text.starts_with(&wrong_arguments(member(tool, "name")));
+    is_refusal
+        .then(|| CommandError::usage(format!("{text}\nusage: {}", usage_of_tool(tool, snapshot))))
 }
 
 /// Returns the usage of a tool, with examples of the arguments that are written as JSON.
@@ -192,7 +192,7 @@ mod tests {
         let text = wrong_arguments("cancel") + "`item` is missing\n- unknown argument `x`";
         let error = refused(&tool, &snapshot, &result(&text, true)).expect("a refusal").text;
         let (problems, usage) = error.split_once("\nusage: ").expect("a usage");
-        assert_eq!(problems, "`item` is missing\nunknown argument `x`");
+        assert_eq!(problems, text);
         assert!(usage.starts_with("cancel "), "{usage}");
         assert!(usage.ends_with("\nwrite `item` as in item='{\"name\":\"…\"}'"), "{usage}");
         assert!(refused(&tool, &snapshot, &result(&text, false)).is_none());

@@ -1,7 +1,8 @@
 //! The command `bundle`, which puts this program into an MCP bundle, a file that clients install with a click.
 
 use std::{
-    env, fs, io,
+    env, fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     process::{self, Command as Process},
 };
@@ -136,7 +137,10 @@ fn write(out: &Path, archive: &[u8]) -> io::Result<()> {
     let mut name = out.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.new", process::id()));
     let part = out.with_file_name(name);
-    let written = fs::write(&part, archive).and_then(|()| fs::rename(&part, out));
+    // A process with the same id may have left the file, and another user may have planted a link there.
+    let _ = fs::remove_file(&part);
+    let mut new = fs::File::create_new(&part)?;
+    let written = new.write_all(archive).and_then(|()| fs::rename(&part, out));
     if written.is_err() {
         let _ = fs::remove_file(&part);
     }
@@ -324,4 +328,25 @@ fn notes(bundle: &Bundle, snapshot: &Snapshot, icons: usize) -> String {
         _ => {}
     }
     notes
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_is_not_written_through_a_planted_link() {
+        let folder = env::temp_dir().join(format!("mcp-bundle-{}", process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).expect("the folder for tests is writable");
+        let (out, target) = (folder.join("a.mcpb"), folder.join("target"));
+        fs::write(&target, "of the user").expect("a file");
+        let part = folder.join(format!("a.mcpb.{}.new", process::id()));
+        std::os::unix::fs::symlink(&target, &part).expect("a link");
+        write(&out, b"archive").expect("it is written");
+        let read = |path: &Path| fs::read_to_string(path).expect("a file");
+        assert_eq!((&*read(&target), &*read(&out)), ("of the user", "archive"));
+        assert!(!out.is_symlink() && !part.is_symlink());
+        fs::remove_dir_all(&folder).expect("own folder");
+    }
 }
