@@ -53,6 +53,26 @@ fn install_changes_only_its_own_entry_and_uninstall_removes_it() {
 }
 
 #[support::test]
+fn an_entry_for_a_url_has_headers() {
+    let home = HomeFolder::new();
+    let url = "--url=https://example.com/mcp";
+    let token = "--header=Authorization=Bearer a=b";
+    let printed = home.succeed(&["config", "cursor", "--name=mine", url, token, "--header=X-A="]);
+    let entry = json!({
+        "url": "https://example.com/mcp",
+        "headers": { "Authorization": "Bearer a=b", "X-A": "" },
+    });
+    let printed: Value = serde_json::from_str(&printed).expect("JSON");
+    assert_eq!(printed, json!({ "mcpServers": { "mine": entry } }));
+    let why = home.fail(&["config", "cursor", token], 2);
+    assert!(why.contains("`--header` goes with `--url`"), "{why}");
+    for wrong in ["--header=hunter2", "--header=a b=hunter2", "--header==hunter2"] {
+        let why = home.fail(&["config", "cursor", url, wrong], 2);
+        assert!(why.contains("the name of a header and its value") && !why.contains("hunter2"));
+    }
+}
+
+#[support::test]
 fn twelve_installations_at_once_are_all_in_the_file() {
     let home = HomeFolder::new();
     let names: Vec<String> = (0..12).map(|number| format!("server-{number:02}")).collect();

@@ -67,6 +67,7 @@ fn commands_and_their_options_are_suggested() {
         [
             "--name",
             "--url",
+            "--header",
             "--dev",
             "--features",
             "--no-default-features",

@@ -61,6 +61,14 @@ pub struct ProtectedResource {
     pages: Option<Arc<dyn AuthorizationPages>>,
 }
 
+impl ProtectedResource {
+    /// Whether every request needs a token that no client can get by a login.
+    #[cfg(feature = "workbench")]
+    pub(crate) fn needs_given_token(&self) -> bool {
+        self.servers.is_empty() && self.pages.is_none() && !self.is_optional
+    }
+}
+
 impl<V: TokenVerifier> From<V> for ProtectedResource {
     fn from(verifier: V) -> Self {
         Self::new(verifier)

@@ -40,6 +40,8 @@ struct ClientWords {
     name: Option<String>,
     /// URL of a server that is reached over HTTP.
     url: Option<String>,
+    /// Headers that the client sends to the URL.
+    headers: Vec<(String, String)>,
     /// Whether the client starts the command `dev` with cargo.
     is_dev: bool,
     /// Features of the author's package, for `dev`.
@@ -54,6 +56,12 @@ pub(super) const NAME: CommandOption =
     CommandOption::valued("--name", "NAME", "name of the entry, by default that of the server");
 pub(super) const URL: CommandOption =
     CommandOption::valued("--url", "URL", "URL of a running server, in place of this program");
+pub(super) const HEADER: CommandOption = CommandOption::valued(
+    "--header",
+    "NAME=VALUE",
+    "header that the client sends to the URL, such as Authorization='Bearer …'",
+)
+.repeatable();
 pub(super) const DEV: CommandOption = CommandOption::flag(
     "--dev",
     "lets the client start `dev` with cargo, in place of this program",
@@ -72,6 +80,7 @@ pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), Comman
     let text = words.client.add(&entry, "").map_err(CommandError::failure)?;
     warn_of_debug_build(&words);
     note_peculiarities(&words, &entry, &text);
+    note_token(&words, &builder);
     let file = words.file().ok();
     if words.is_json {
         let file = file.map(|file| file.display().to_string());
@@ -106,6 +115,7 @@ pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), Comma
     let note = |new: &str| {
         warn_of_debug_build(&words);
         note_peculiarities(&words, &entry, new);
+        note_token(&words, &builder);
     };
     change(&words, &entry.name, &file, edit, note, &entry.secrets(words.client))
 }
@@ -128,6 +138,7 @@ impl ClientWords {
     fn read(given: CommandWords, command: &'static str) -> Result<Self, CommandError> {
         let CommandWords { words, mut options, rest, json, screen } = given;
         let client = words.into_iter().next().unwrap_or_default();
+        let headers = options.all(&HEADER).map(header).collect::<Result<Vec<_>, _>>()?;
         let read = Self {
             command,
             screen,
@@ -137,6 +148,7 @@ impl ClientWords {
             file: options.take(&FILE).map(PathBuf::from),
             name: options.take(&NAME),
             url: options.take(&URL),
+            headers,
             is_dev: options.has(&DEV),
             features: PackageFeatures::of(&options),
             is_preview: options.has(&PRINT),
@@ -145,6 +157,11 @@ impl ClientWords {
         if read.url.is_some() && !read.args.is_empty() {
             return Err(CommandError::usage(
                 "a client passes no arguments to a server that it reaches by `--url`".to_owned(),
+            ));
+        }
+        if read.url.is_none() && !read.headers.is_empty() {
+            return Err(CommandError::usage(
+                "`--header` goes with `--url`: a client sends no headers to a program".to_owned(),
             ));
         }
         if read.url.is_some() && read.is_dev {
@@ -186,7 +203,7 @@ impl ClientWords {
                     "a client passes no options to a server that it reaches by `--url {url}`"
                 )));
             }
-            Some(url) => Launch::Http { url: url.clone() },
+            Some(url) => Launch::Http { url: url.clone(), headers: self.headers.clone() },
             None => {
                 let EntryOptions { mut args, variables } = EntryOptions::of(builder)?;
                 let name = self.name(builder);
@@ -376,6 +393,41 @@ fn note_peculiarities(words: &ClientWords, entry: &ServerEntry, new: &str) {
             "note: `{name}` has no value yet: replace `{}` in the entry\n",
             placeholder(name)
         ));
+    }
+}
+
+/// Says that the entry needs a token, if the server requires one and no client can get it by a login.
+fn note_token(words: &ClientWords, builder: &Builder) {
+    #[cfg(feature = "auth")]
+    if words.url.is_some()
+        && words.headers.is_empty()
+        && builder.http.protected.as_ref().is_some_and(|resource| resource.needs_given_token())
+    {
+        say(format_args!(
+            "note: the server requires an access token: add `--header Authorization='Bearer …'`\n"
+        ));
+    }
+    let _ = (words, builder);
+}
+
+/// Splits the words of `--header`.
+///
+/// # Errors
+/// Fails if the words are not the name of a header and its value.
+fn header(given: &str) -> Result<(String, String), CommandError> {
+    let is_name = |name: &str| {
+        let is_token =
+            |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        !name.is_empty() && name.bytes().all(is_token)
+    };
+    match given.split_once('=') {
+        Some((name, value)) if is_name(name) && !value.contains(['\r', '\n', '\0']) => {
+            Ok((name.to_owned(), value.to_owned()))
+        }
+        // The value may be a secret.
+        _ => Err(CommandError::usage(
+            "`--header` needs the name of a header and its value: `--header Authorization='Bearer …'`",
+        )),
     }
 }
 

@@ -61,7 +61,15 @@ pub(super) static COMMANDS: &[Command] = &[
         "prints the entry for the configuration of a client",
         clients::config,
     )
-    .options(&[clients::NAME, clients::URL, clients::DEV, dev::FEATURES, dev::NO_DEFAULT_FEATURES])
+    .options(&[
+        clients::NAME,
+        clients::URL,
+        clients::HEADER,
+        clients::HEADER,
+        clients::DEV,
+        dev::FEATURES,
+        dev::NO_DEFAULT_FEATURES,
+    ])
     .rest("[-- ARGUMENTS]")
     .json(),
     #[cfg(feature = "workbench")]

@@ -29,6 +29,8 @@ pub enum Launch {
     Http {
         /// URL of the endpoint.
         url: String,
+        /// Names and values of the headers that the client sends.
+        headers: Vec<(String, String)>,
     },
 }
 
@@ -209,7 +211,7 @@ impl ServerEntry {
                     members.push((key, Member::Variables(env.collect())));
                 }
             }
-            Launch::Http { url } => {
+            Launch::Http { url, headers } => {
                 let key = match client {
                     GeminiCli => "httpUrl",
                     Windsurf => "serverUrl",
@@ -218,6 +220,14 @@ impl ServerEntry {
                     | Zed => "url",
                 };
                 members.push(text(key, url));
+                if !headers.is_empty() {
+                    let key = if client == CodexCli { "http_headers" } else { "headers" };
+                    let written = headers.iter().map(|(name, text)| {
+                        let (name, text) = (name.clone(), client.escaped(text));
+                        EntryVariable { name, text, is_placeholder: false }
+                    });
+                    members.push((key, Member::Variables(written.collect())));
+                }
             }
         }
         if client == Goose {
@@ -267,8 +277,11 @@ impl ServerEntry {
 }
 
 impl ServerEntry {
-    /// Returns the names of the variables whose secret values the file of a client contains.
+    /// Returns the names of the variables whose secret values the file of a client contains, and of all headers.
     pub fn secrets(&self, client: ClientApp) -> Vec<&str> {
+        if let Launch::Http { headers, .. } = &self.launch {
+            return headers.iter().map(|(name, _)| &**name).collect();
+        }
         let is_in_file = |variable: &&Variable| {
             let VariableValue::Asked { is_secret, is_placeholder, .. } = &variable.value else {
                 return false;

@@ -40,8 +40,12 @@ impl ServerEntry {
     /// Describes the texts of the entry that the client would change, because it replaces a part by a value of its own.
     fn expanded(&self, client: ClientApp) -> Vec<String> {
         match &self.launch {
-            Launch::Http { url } if client.expands(url) => vec!["the URL".to_owned()],
-            Launch::Http { .. } => Vec::new(),
+            Launch::Http { url, headers } => {
+                let url = client.expands(url).then(|| "the URL".to_owned());
+                let headers = headers.iter().filter(|(_, text)| client.expands(text));
+                let headers = headers.map(|(name, _)| format!("the header `{name}`"));
+                url.into_iter().chain(headers).collect()
+            }
             Launch::Process { command, args, env } => {
                 let command = client.expands(command).then(|| "the path of the program".to_owned());
                 let args = args.iter().filter(|arg| client.expands(arg));

@@ -36,7 +36,14 @@ pub(crate) fn configured() -> ServerEntry {
 
 pub(crate) fn http() -> ServerEntry {
     let url = "http://127.0.0.1:8000/mcp".to_owned();
-    ServerEntry { name: "notes".to_owned(), launch: Launch::Http { url } }
+    ServerEntry { name: "notes".to_owned(), launch: Launch::Http { url, headers: Vec::new() } }
+}
+
+/// Server that is reached over HTTP with a header.
+pub(crate) fn http_with_header() -> ServerEntry {
+    let Launch::Http { url, .. } = http().launch else { unreachable!("it is reached over HTTP") };
+    let headers = vec![("Authorization".to_owned(), "Bearer hunter2".to_owned())];
+    ServerEntry { launch: Launch::Http { url, headers }, ..http() }
 }
 
 /// Forms of the entries. Sources, all read on 2026-11-27: the pages about MCP servers in the documentation of Claude Code

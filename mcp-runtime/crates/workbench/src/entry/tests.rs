@@ -2,7 +2,7 @@
 
 use crate::{
     ClientApp, ServerEntry,
-    tests::{configured, http, process},
+    tests::{configured, http, http_with_header, process},
 };
 
 /// Codex refuses its whole file if an entry has keys of both kinds. Source: `TryFrom<RawMcpServerConfig>` in codex-rs/config/src/mcp_types.rs of
@@ -73,6 +73,23 @@ fn a_server_that_becomes_a_process_leaves_no_header_behind() {
         "extensions:\n  notes:\n    uri: http://old\n    headers: {a: b}\n    bundled: true\n";
     let text = ClientApp::Goose.add(&process(), before).unwrap();
     assert!(text.contains("bundled: true") && !text.contains("headers"), "{text}");
+}
+
+/// Keys of the headers: the same pages as in the tests of all entries, read on 2026-12-01.
+#[test]
+fn an_entry_for_a_url_has_its_headers() {
+    for client in ClientApp::ALL {
+        let Ok(text) = client.add(&http_with_header(), "") else { continue };
+        let key = if client == ClientApp::CodexCli { "http_headers" } else { "headers" };
+        let line = text.lines().find(|line| line.contains("Authorization"));
+        assert!(line.is_some_and(|line| line.contains("Bearer hunter2")), "{client:?}:\n{text}");
+        assert!(text.contains(key), "{client:?}:\n{text}");
+        assert_eq!(http_with_header().secrets(client), ["Authorization"]);
+        // A header of the user stays, and the entry without headers is another one.
+        let again = client.add(&http_with_header(), &text).unwrap();
+        assert_eq!(again, text, "{client:?}");
+        assert!(!client.add(&process(), &text).unwrap().contains("hunter2"), "{client:?}");
+    }
 }
 
 #[test]

@@ -82,7 +82,8 @@ fn a_note_names_the_texts_in_which_a_client_replaces_variables() {
         assert!(entry("${a}", &["${a}"]).notes_of(client).is_empty(), "{client:?}");
     }
     let url = "http://127.0.0.1:8000/${path}".to_owned();
-    let entry = ServerEntry { name: "notes".to_owned(), launch: Launch::Http { url } };
+    let entry =
+        ServerEntry { name: "notes".to_owned(), launch: Launch::Http { url, headers: Vec::new() } };
     assert!(entry.notes_of(ClientApp::Cursor)[0].contains("in the URL"));
 }
 
