@@ -83,6 +83,16 @@ impl CheckedItem<'_> {
         self.entry.is_some_and(|entry| entry.origin.is_none())
     }
 
+    /// Returns the attribute that gives an argument another name: that of a parameter, or that of a field of the argument struct.
+    pub(super) fn rename(&self, argument: &str, name: &str) -> String {
+        let is_field =
+            self.entry.is_some_and(|entry| entry.names.spread.iter().any(|name| name == argument));
+        match is_field {
+            true => format!("`#[serde(rename = \"{name}\")]`"),
+            false => format!("`#[arg(name = \"{name}\")]`"),
+        }
+    }
+
     /// Returns the names and schemas of a tool's arguments.
     pub(super) fn arguments(&self) -> impl Iterator<Item = (&str, &Value)> {
         let properties = self.value["inputSchema"]["properties"].as_object();

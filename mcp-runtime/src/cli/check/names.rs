@@ -76,7 +76,7 @@ pub(super) fn arguments(tool: &CheckedItem<'_>) -> Vec<Problem> {
             "the argument `{name}` has a name for which Anthropic's API refuses the whole request: a name must have 1 to {LONGEST} \
              letters, digits, `_`, `-` and `.`"
         );
-        Problem::new(what, format!("`#[arg(name = \"{}\")]`", cleaned(name)))
+        Problem::new(what, tool.rename(name, &cleaned(name)))
     };
     wrong.map(problem).collect()
 }
@@ -193,7 +193,8 @@ pub(super) fn reserved(tool: &CheckedItem<'_>) -> Vec<Problem> {
             (true, _) => format!("another name in `input_schema = …`, such as `{other}`"),
             (false, true) => {
                 format!(
-                    "another name for the parameter or field, such as `{other}`, or `#[arg(name = \"{other}\")]`"
+                    "another name for the parameter or field, such as `{other}`, or {}",
+                    tool.rename(name, &other)
                 )
             }
             (false, false) => {

@@ -6,7 +6,7 @@ use super::{
     rules::{Look, RULES, look},
 };
 use crate::{
-    Context, Tool,
+    Args, Context, Tool,
     catalog::Item as _,
     cli::lists::ServerLists,
     model::TaskSupport,
@@ -526,4 +526,35 @@ fn the_command_that_writes_the_lock_file_can_be_copied_into_a_shell() {
     let command = |file: &str| super::regenerate(std::path::Path::new(file));
     assert!(command("a/mcp.lock.json").ends_with(" schema > a/mcp.lock.json"));
     assert!(command("my notes/a's.json").ends_with(r" schema > 'my notes/a'\''s.json'"));
+}
+
+#[mcp_macros::data(crate = crate)]
+struct Period {
+    from: u32,
+}
+
+/// Lists what has happened.
+#[mcp_macros::tool(crate = crate, group = "reserved words of a struct")]
+fn history(period: Args<Period>) -> u32 {
+    period.from
+}
+
+/// Lists what will happen.
+#[mcp_macros::tool(crate = crate, group = "reserved words of a struct")]
+fn future(from: u32) -> u32 {
+    from
+}
+
+#[tokio::test]
+async fn a_field_of_the_arguments_is_renamed_by_serde_and_a_parameter_by_arg() {
+    let server = crate::server!(crate = crate, group = "reserved words of a struct");
+    let Ok(published) = CheckedServer::of(server).await else { panic!("a server") };
+    let groups = look(&published);
+    for (tool, fix) in
+        [("history", "`#[serde(rename = \"source\")]`"), ("future", "`#[arg(name = \"source\")]`")]
+    {
+        let group = groups.iter().find(|group| group.title.contains(tool)).expect("findings");
+        let fixes: Vec<_> = group.findings.iter().map(|finding| &finding.problem.fix).collect();
+        assert!(fixes.iter().any(|found| found.ends_with(fix)), "{fixes:?}");
+    }
 }
