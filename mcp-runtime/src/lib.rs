@@ -1,6 +1,6 @@
 //! Model Context Protocol servers from plain functions.
 //!
-//! Put `#[tool]`, `#[resource]` or `#[prompt]` on a function, and `cargo run` starts a server that every MCP client can use:
+//! Put `#[tool]`, `#[resource]` or `#[prompt]` on a function, and `cargo run` starts a server for MCP clients:
 //!
 //! ```no_run
 //! use mcp_runtime::prelude::*;

@@ -10,6 +10,7 @@ mod circles;
 mod clocks;
 mod codes;
 mod crates;
+mod defaults;
 mod fences;
 mod harness;
 mod layers;
@@ -17,8 +18,8 @@ mod lengths;
 mod names;
 mod packages;
 mod rules;
+mod shown;
 mod sources;
-mod threats;
 mod traits;
 
 use std::{sync::LazyLock, thread};
@@ -334,8 +335,50 @@ fn a_test_reads_each_code_block_of_the_documentation() {
 fn every_threat_in_the_security_tables_names_existing_tests() {
     let planted =
         "| a threat | something | nothing | `faults::no_such_test` |\n| another | x | y | |";
-    assert_eq!(threats::unshown(planted).len(), 2);
-    assert_eq!(threats::unshown(include_str!("../../SECURITY.md")), Vec::<String>::new());
+    assert_eq!(shown::unshown(planted).len(), 2);
+    assert_eq!(shown::unshown(include_str!("../../SECURITY.md")), Vec::<String>::new());
+}
+
+#[test]
+fn every_promise_names_existing_tests() {
+    for missing in [
+        "",
+        "`unit::no_such_test`",
+        "`no_such_suite::help_lists_commands_and_options`",
+        "`wire/no_such.jsonl`",
+        "`.ci/full: cargo no-such-step`",
+        "`stdio::help_lists_commands_and_options`, `stdio::no_such_test`",
+    ] {
+        assert_eq!(shown::unshown(&format!("| it works | {missing} |")).len(), 1, "{missing}");
+    }
+    let shown =
+        "| it works | `stdio::help_lists_commands_and_options`, `.ci/full: on_oldest build` |";
+    assert_eq!(shown::unshown(shown), Vec::<String>::new());
+    let promises = include_str!("../../docs/promises.md");
+    let count = shown::count(promises);
+    assert!(count > 200, "only {count} promises");
+    assert_eq!(shown::unshown(promises), Vec::<String>::new());
+}
+
+#[test]
+fn the_guide_names_the_default_of_each_limit() {
+    let source = include_str!("../../mcp-runtime/src/limits.rs");
+    let page = include_str!("../../mcp-runtime/docs/guide/17-limits.md");
+    assert_eq!(defaults::wrong(page, source), Vec::<String>::new());
+    for (from, to) in [
+        ("message: 16 << 20", "message: 17 << 20"),
+        ("session_idle: Duration::from_secs(30 * 60)", "session_idle: Duration::from_secs(60)"),
+        ("depth: 128", "fresh: 1"),
+    ] {
+        assert_eq!(defaults::wrong(page, &source.replace(from, to)).len(), 1, "{to}");
+    }
+}
+
+#[test]
+fn the_fixed_numbers_of_the_guide_are_those_of_the_sources() {
+    let planted = ("17-limits", "no such text", "src/limits.rs", "no such line");
+    assert_eq!(defaults::changed(&[planted]).len(), 2);
+    assert_eq!(defaults::changed(&defaults::FIXED), Vec::<String>::new());
 }
 
 #[test]
