@@ -17,7 +17,8 @@ use crate::call::context::Authorization;
 /// ```
 /// use mcp_runtime::auth::StaticTokens;
 ///
-/// let server = mcp_runtime::server!().auth(StaticTokens::new().token_from_env("NOTES_TOKEN", "team"));
+/// let tokens = StaticTokens::new().token_from_env("NOTES_TOKEN", "team");
+/// let server = mcp_runtime::server!().auth(tokens);
 /// ```
 ///
 /// In development:

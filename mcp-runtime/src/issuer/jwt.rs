@@ -92,7 +92,8 @@ impl Jwt {
     /// ```
     /// use mcp_runtime::auth::Jwt;
     ///
-    /// let jwt = Jwt::new("https://login.example.com", "https://api.example.com/mcp").audience("api://weather");
+    /// let tokens = Jwt::new("https://login.example.com", "https://api.example.com/mcp");
+    /// let tokens = tokens.audience("api://weather");
     /// ```
     #[must_use]
     pub fn audience(mut self, audience: impl Into<String>) -> Self {

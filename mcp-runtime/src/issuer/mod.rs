@@ -1,10 +1,9 @@
 //! Verification of access tokens that an issuer has signed. This module finds and caches the keys of the issuer, and checks the tokens
 //! (rule AUTH-05).
 //!
-//! `jwt` verifies a token and caches the result. `token` parses the token, `audience` compares audiences, `keys` finds the keys of the issuer, and `jwks` checks the
+//! `jwt` verifies a token and caches the result. `token` parses the token, `keys` finds the keys of the issuer, and `jwks` checks the
 //! signature. `fetch` sends requests to the issuer, if `reachable` allows their URLs, and connects through `dial` and `proxy`.
 
-mod audience;
 mod dial;
 mod fetch;
 mod jwks;

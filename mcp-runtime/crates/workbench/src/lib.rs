@@ -26,7 +26,6 @@ mod client_app;
 mod comparison;
 mod edit;
 mod entry;
-mod folder_lock;
 mod json_file;
 mod mcpb;
 mod note;
@@ -49,13 +48,12 @@ pub use client_app::ClientApp;
 pub use comparison::{Comparison, Difference};
 pub use edit::difference;
 pub use entry::{EditError, Launch, ServerEntry, Variable, VariableValue};
-pub use folder_lock::FolderLock;
 pub use mcpb::ArchiveError;
 pub use painted::{ListedItem, bar};
 pub use place::{Home, Scope, System};
 pub use redaction::{REMOVED, Redaction};
 pub use registry_name::{ReadmeProblem, RegistryName, RegistryNameError};
-pub use replacement::{Replaced, Replacement};
+pub use replacement::{FolderLock, Replaced, Replacement};
 pub use screen::{Screen, columns, cut};
 pub use server_json::{
     EntryProblem, RegistryEntry, RegistryIcon, RegistryTarget, SourceRepository,
