@@ -51,7 +51,7 @@ pub use entry::{EditError, Launch, ServerEntry, Variable, VariableValue};
 pub use mcpb::ArchiveError;
 pub use painted::{ListedItem, bar};
 pub use place::{Home, Scope, System};
-pub use redaction::{REMOVED, Redaction};
+pub use redaction::{REMOVED, Redaction, Removal, Removals};
 pub use registry_name::{ReadmeProblem, RegistryName, RegistryNameError};
 pub use replacement::Replacement;
 pub use screen::{Screen, columns, cut};
