@@ -3,7 +3,6 @@
 mod context;
 mod given;
 mod name;
-mod removals;
 mod rules;
 mod text_part;
 
@@ -12,12 +11,9 @@ use std::{borrow::Cow, mem, ops::Range};
 use regex::Regex;
 use serde_json::{Map, Number, Value};
 
+pub use context::REMOVED;
 use name::{is_declaration, is_likely, is_of_the_protocol, is_secret, is_secret_header};
-pub use removals::{Removal, Removals};
 pub(crate) use text_part::{TextPart, parts};
-
-/// Text in place of a secret. In the message of a server, it stands for every value, and within a text or a name for every part of it.
-pub const REMOVED: &str = "<removed>";
 
 /// Shortest secret that is removed from the middle of a text, in bytes. A shorter secret is removed only if it is the whole text.
 const SHORTEST: usize = 4;
@@ -33,6 +29,17 @@ const OF_VALUES: [&str; 3] = ["value", "values", "val"];
 
 /// Members with lists of names, in which the second name is no value of the first.
 const OF_LISTED_NAMES: [&str; 4] = ["required", "enum", "examples", "columns"];
+
+/// Secret that was removed from a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Removal {
+    /// Rule or property by which the secret was found, such as `github-token`, `member` or `config`.
+    pub kind: String,
+    /// Names of the members around the secret, such as `params.arguments.password`.
+    pub path: String,
+    /// Length of the secret in bytes.
+    pub bytes: usize,
+}
 
 /// Secrets that a recording must not contain.
 ///

@@ -4,10 +4,10 @@ use std::{ops::Range, sync::LazyLock};
 
 use regex::{Captures, Regex};
 
-use super::{
-    REMOVED,
-    name::{is_likely, is_secret, is_secret_header, is_secret_parameter, may_be_likely},
-};
+use super::name::{is_likely, is_secret, is_secret_header, is_secret_parameter, may_be_likely};
+
+/// Text in place of a secret. In the message of a server, it stands for every value, and within a text or a name for every part of it.
+pub const REMOVED: &str = "<removed>";
 
 /// A name, and the sign between it and its value.
 static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
@@ -66,34 +66,35 @@ fn value_of(text: &str, found: &Captures<'_>) -> Option<Range<usize>> {
     {
         (name, is_parameter) = (inner, true);
     }
-    // Without this, each name would cost a search through the rest of the text.
-    let may_be_secret = is_secret(name, false)
-        || may_be_likely(name)
-        || (is_parameter && is_secret_parameter(name));
-    if !may_be_secret {
+    let is_named =
+        |is_number| is_secret(name, is_number) || (is_parameter && is_secret_parameter(name));
+    // A value is searched only behind such a name, because the search may read the rest of the text.
+    if !is_named(false) && !may_be_likely(name) {
         return None;
     }
-    let (start, value) = match &found["sign"] {
+    let sign = found["sign"].trim_start();
+    let (start, value) = match sign {
         ">" => ("", of_element(before, rest)?),
         _ => value_at_start(rest),
     };
+    let value = match sign.starts_with('%') {
+        true => value.split("%26").next()?,
+        false => value,
+    };
     let is_number = value.bytes().all(|sign| sign.is_ascii_digit());
-    let is_option = name.starts_with('-');
-    let has_secret = is_secret(name, is_number)
-        || is_likely(name, value)
-        || (is_parameter && is_secret_parameter(name));
-    if value.is_empty() || !has_secret {
+    if value.is_empty() || !(is_named(is_number) || is_likely(name, value)) {
         return None;
     }
     // A rule may have removed what follows the scheme, as in `Authorization: Basic …`.
-    let after = rest.trim_start_matches(start).strip_prefix(value).unwrap_or_default();
+    let after = &rest[start.len() + value.len()..];
     let after = after.trim_start_matches([' ', '\t', '"', '\'', '`', '\\']);
     let is_done = value.ends_with(REMOVED) || after.starts_with(REMOVED);
     if is_secret_header(name) && is_done {
         return None;
     }
     let has_quote = start.ends_with(['"', '\'', '`']);
-    let is_value = match found["sign"].trim_start() {
+    let is_option = name.starts_with('-');
+    let is_value = match sign {
         ":" => !rest.starts_with([':', '/']) && (has_quote || !is_prose(value, rest)),
         "," => {
             let is_argument = before.ends_with("(\"") || before.ends_with("('");
@@ -114,8 +115,8 @@ fn of_element<'a>(before: &str, rest: &'a str) -> Option<&'a str> {
     after.starts_with('/').then_some(text)
 }
 
-/// Returns whether the text after `password:` is the beginning of a sentence, or one of [`NO_VALUES`]. A word of letters may also be a password, but then it is
-/// the last word of its line.
+/// Returns whether the text after `password:` is the beginning of a sentence, or one of [`NO_VALUES`]. A word of letters may also be a password,
+/// but then it is the last word of its line.
 fn is_prose(value: &str, rest: &str) -> bool {
     let is_word = value.chars().all(|sign| sign.is_alphabetic() || "'’-".contains(sign));
     let after = rest.trim_start_matches([' ', '\t']).strip_prefix(value);
@@ -141,11 +142,10 @@ fn value_at_start(text: &str) -> (&str, &str) {
         let end = quoted_end(rest, mark).or_else(|| rest.find(['\n', '\r']));
         return (start, &rest[..end.unwrap_or(rest.len())]);
     }
-    let is_end = |sign: char| sign.is_whitespace() || "&;,>#\\".contains(sign) || is_quote(sign);
+    let is_end = |sign: char| sign.is_whitespace() || "&;,>\\".contains(sign) || is_quote(sign);
     let end = opened.find(|sign| is_end(sign) || (sign == '<' && !opened.starts_with('<')));
     let (start, rest) = text.split_at(text.len() - opened.len());
-    let value = &rest[..end.unwrap_or(rest.len())];
-    (start, value.split("%26").next().unwrap_or(value))
+    (start, &rest[..end.unwrap_or(rest.len())])
 }
 
 /// Returns the place of the quote that ends a text. `mark` is the quote, with the backslashes before it.

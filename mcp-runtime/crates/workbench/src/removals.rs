@@ -2,18 +2,7 @@
 
 use std::{collections::BTreeMap, fmt};
 
-use crate::transcript::Sender;
-
-/// Secret that was removed from a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Removal {
-    /// Rule or property by which the secret was found, such as `github-token`, `member` or `config`.
-    pub kind: String,
-    /// Names of the members around the secret, such as `params.arguments.password`.
-    pub path: String,
-    /// Length of the secret in bytes.
-    pub bytes: usize,
-}
+use crate::{redaction::Removal, transcript::Sender};
 
 /// Maximum number of lines of the report. A session may have any number of different names.
 const MOST_PLACES: usize = 200;
