@@ -7,6 +7,9 @@ use crate::{redaction::Removal, transcript::Sender};
 /// Maximum number of lines of the report. A session may have any number of different names.
 const MOST_PLACES: usize = 200;
 
+/// Maximum number of characters of a path in the report.
+const LONGEST_PATH: usize = 200;
+
 /// Counts of the secrets that were removed from a recording.
 #[derive(Debug, Default)]
 pub struct Removals {
@@ -51,7 +54,10 @@ impl fmt::Display for Removals {
                 true => counted(*longest, "byte"),
                 false => format!("{shortest} to {longest} bytes"),
             };
-            let path = if path.is_empty() { "the line" } else { path };
+            // The names are those of the client and of the server, and the text goes to a terminal.
+            let path: String =
+                path.chars().take(LONGEST_PATH).flat_map(char::escape_debug).collect();
+            let path = if path.is_empty() { "the line" } else { &*path };
             writeln!(f, "  {count} × {kind}: {sender}, {path}, {bytes}, first in line {line}")?;
         }
         match rest {
@@ -81,10 +87,16 @@ mod tests {
             removals.to_string(),
             "removed from the recording: 3 secrets\n  1 × member: client, the line, 1 byte, first in line 5\n  2 × member: client, params.password, 4 to 9 bytes, first in line 2\n"
         );
+        removals.add(Sender::Client, 6, vec![removal(&format!("\u{1b}[2J{}", "é".repeat(300)), 1)]);
+        let report = removals.to_string();
+        assert!(
+            report.contains(&format!("client, \\u{{1b}}[2J{}, 1", "é".repeat(196))),
+            "{report}"
+        );
         let many = (0..300).map(|number| removal(&format!("a{number}"), 1)).collect();
         removals.add(Sender::Server, 6, many);
         let report = removals.to_string();
-        assert!(report.ends_with("  102 more, in other places\n"), "{report}");
+        assert!(report.ends_with("  103 more, in other places\n"), "{report}");
         assert_eq!(report.lines().count(), 202);
     }
 }

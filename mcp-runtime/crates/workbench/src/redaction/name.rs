@@ -143,7 +143,7 @@ pub(super) fn may_be_likely(name: &str) -> bool {
 
 /// Returns whether a text has the signs of base64 or of hexadecimal digits, and neither those of words nor those of an id in groups.
 fn looks_random(value: &str) -> bool {
-    let count = |is: fn(&u8) -> bool| value.bytes().filter(|sign| is(sign)).count();
+    let count = |is: fn(&u8) -> bool| value.bytes().filter(&is).count();
     let (digits, separators) = (count(u8::is_ascii_digit), count(|sign| b"-_/".contains(sign)));
     let has_both = count(u8::is_ascii_uppercase) > 1 && count(u8::is_ascii_lowercase) > 1;
     value.len() >= SHORTEST_RANDOM
