@@ -404,6 +404,11 @@ fn a_recording_of_an_entry_has_an_absolute_path() {
     let file = std::path::absolute("bug.jsonl").expect("a path");
     let args = printed["mcpServers"]["file-box"]["args"].as_array().expect("a list");
     assert!(args.ends_with(&[json!("record"), json!(file)]), "{printed}");
+
+    let words = ["config", "cursor", "--", "record", "--show-removed", "bug.jsonl"];
+    let (printed, _) = entry(&[ROOT, KEY], &words);
+    let args = printed["mcpServers"]["file-box"]["args"].as_array().expect("a list");
+    assert!(args.ends_with(&[json!("--show-removed"), json!(file)]), "{printed}");
 }
 
 #[support::test]

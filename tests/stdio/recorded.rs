@@ -291,6 +291,78 @@ fn secrets_are_not_recorded() {
 }
 
 #[support::test]
+fn the_first_line_says_that_secrets_may_be_left() {
+    let file = Recorded::new();
+    file.record(|server| {
+        server.ask("a", "echo", json!({ "text": "one" }));
+    });
+    let text = file.text();
+    let first: Value = serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
+    let comment = first["#"].as_str().expect("a comment");
+    assert!(comment.contains("can still contain secrets that no rule knows"), "{comment}");
+}
+
+/// The output goes into the log of the client, so it contains no secret, and it is only for authors that ask for it.
+#[support::test]
+fn removed_secrets_are_counted_but_not_shown() {
+    for options in [&["--show-removed"][..], &[]] {
+        let file = Recorded::new();
+        let mut command = fixture();
+        command.arg("record").args(options).arg(&file.0);
+        let mut server = Server::start_as(command);
+        let secrets =
+            json!({ "text": "ghp_aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5", "password": "hunter2" });
+        for id in ["a", "b"] {
+            server.send(&call(id, "echo", secrets.clone()));
+            server.response(id);
+        }
+        let stderr = server.finish().stderr;
+        assert!(!stderr.contains("ghp_") && !stderr.contains("hunter2"), "{stderr}");
+        for line in [
+            "removed from the recording: ",
+            "  2 × github-token: client, params.arguments.text, 40 bytes, first in line 2\n",
+            "  2 × member: client, params.arguments.password, 7 bytes, first in line 2\n",
+        ] {
+            assert_eq!(stderr.contains(line), !options.is_empty(), "{line}: {stderr}");
+        }
+    }
+}
+
+/// A recording is useful only if it is whole.
+#[support::test]
+fn an_ordinary_session_of_each_revision_stays_whole() {
+    const LISTS: [&str; 4] =
+        ["tools/list", "resources/list", "resources/templates/list", "prompts/list"];
+    for revision in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] {
+        let file = Recorded::new();
+        file.record(|server| {
+            let is_modern = revision == "2026-07-28";
+            if !is_modern {
+                let [mut first, second] = initialize(json!({}));
+                first["params"]["protocolVersion"] = json!(revision);
+                server.send(&first);
+                let answer = server.response(0);
+                assert_eq!(answer["result"]["protocolVersion"], revision, "{answer}");
+                server.send(&second);
+            }
+            let mut requests = LISTS.map(|method| request(method, method, json!({}))).to_vec();
+            requests.push(call("echo", "echo", json!({ "text": "The password: see page 5." })));
+            for mut request in requests {
+                let params = request["params"].as_object_mut().expect("parameters");
+                if !is_modern {
+                    params.remove("_meta");
+                }
+                server.send(&request);
+                let id = request["id"].clone();
+                assert!(server.response(id).get("result").is_some(), "{request}");
+            }
+        });
+        assert!(!file.text().contains("<removed>"), "{revision}: {}", file.text());
+        file.replay(0);
+    }
+}
+
+#[support::test]
 fn each_start_of_a_client_records_into_a_file_of_its_own() {
     let (first, mut files) = (Recorded::new(), Vec::new());
     fs::write(&first.0, "kept").expect("a file");
@@ -318,8 +390,8 @@ fn record_and_replay_explain_wrong_words() {
     fs::write(&cut_off.0, "{\"client\": {}}\n{\"cli").unwrap();
     let broken = cut_off.0.to_str().expect("a path of a test");
     for (arguments, status, part) in [
-        (&["record"][..], 2, "`record` needs `FILE`: `record FILE [-- ARGUMENTS]`"),
-        (&["record", "a", "b"], 2, "but got `b`: `record FILE [-- ARGUMENTS]`"),
+        (&["record"][..], 2, "`record` needs `FILE`: `record FILE [OPTIONS] [-- ARGUMENTS]`"),
+        (&["record", "a", "b"], 2, "but got `b`: `record FILE [OPTIONS] [-- ARGUMENTS]`"),
         (
             &["record", "."],
             1,

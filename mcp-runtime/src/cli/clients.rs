@@ -230,9 +230,10 @@ impl ClientWords {
     /// absolute path. Paths among other arguments are unknown.
     fn args_elsewhere(&self) -> Vec<String> {
         let mut args = self.args.clone();
-        if let [command, file, ..] = &mut args[..]
+        if let [command, words @ ..] = &mut args[..]
             && command == "record"
-            && !file.starts_with('-')
+            && let mut words = words.iter_mut().take_while(|word| *word != "--")
+            && let Some(file) = words.find(|word| !word.starts_with('-'))
         {
             *file = absolute(file);
         }

@@ -130,6 +130,7 @@ pub(super) static COMMANDS: &[Command] = &[
         "serves a client on stdin and stdout, and records the session",
         |builder, given| record::record(COMMANDS, builder, given),
     )
+    .options(&[record::SHOW_REMOVED])
     .rest("[-- ARGUMENTS]"),
     #[cfg(feature = "workbench")]
     Command::new(

@@ -6,17 +6,18 @@ use std::{
     io::{self, BufRead as _, BufReader, Read, Write},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
 };
 
 use mcp_runtime_wire::BYTE_ORDER_MARK;
-use mcp_runtime_workbench::{REMOVED, Redaction, Sender, Transcript, recorded};
+use mcp_runtime_workbench::{REMOVED, Redaction, Removals, Sender, Transcript, recorded};
 use serde_json::json;
 
 use super::{
     command::{Command as OwnCommand, CommandWords, apart},
     exit::{CommandError, CommandOutput},
+    option::CommandOption,
     screen::say,
     settings::{EntryOptions, EntryVariable, misplaced},
     trial::as_json,
@@ -26,6 +27,14 @@ use crate::{
     call::context::States,
     testing::{replay, replayed_log::LogComparison},
 };
+
+pub(super) const SHOW_REMOVED: CommandOption = CommandOption::flag(
+    "--show-removed",
+    "prints which secrets were removed, after the session and without their texts",
+);
+
+/// First line of each file. Line 1 has both sentences, so that the numbers of the other lines are those of the messages.
+const WARNING: &str = "Secrets of known forms are removed. This recording can still contain secrets that no rule knows, and private data: read it before you pass it on.";
 
 /// Serves a client over stdio by a process of its own, and writes both sides of the session to a file. `commands` are all of the command line.
 pub(super) fn record(
@@ -47,17 +56,22 @@ pub(super) fn record(
     builder.needed_config().read(&mut States::default()).map_err(CommandError::failure)?;
     let (file, path) = create(&path)?;
     let recording = Arc::new(Recording {
-        file: Mutex::new(file),
+        file: Mutex::new(RecordingFile { file, lines: 0, removals: Removals::default() }),
         redaction: Redaction::new(secrets(&options.variables)),
     });
-    recording.comment(&format!("{} {}", builder.identity.name, builder.identity.version));
+    let (name, version) = (&builder.identity.name, &builder.identity.version);
+    let comment = json!({ "#": format!("{name} {version}. {WARNING}") });
+    recording.file().write(&format!("{comment}\n"));
     drop(builder);
     let mut server = start(options, given.rest).map_err(CommandError::failure)?;
     say(format_args!(
         "note: the session is recorded in {}; secrets are removed as far as they are known\n",
         path.display()
     ));
-    recording.pass_all(&mut server);
+    recording.clone().pass_all(&mut server);
+    if given.options.has(&SHOW_REMOVED) {
+        say(format_args!("{}", recording.file().removals));
+    }
     let status = server.wait().map_err(CommandError::failure)?;
     match status.success() {
         true => Ok(()),
@@ -152,21 +166,39 @@ fn start(options: EntryOptions, words: Vec<String>) -> io::Result<Child> {
 }
 
 struct Recording {
-    file: Mutex<File>,
+    file: Mutex<RecordingFile>,
     redaction: Redaction,
 }
 
-impl Recording {
-    fn write(&self, text: &str) {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+struct RecordingFile {
+    file: File,
+    /// Number of lines that the file has.
+    lines: usize,
+    removals: Removals,
+}
+
+impl RecordingFile {
+    /// Writes a line.
+    fn write(&mut self, line: &str) {
+        self.lines += 1;
         // The session is more important than its recording.
-        if let Err(why) = file.write_all(text.as_bytes()) {
+        if let Err(why) = self.file.write_all(line.as_bytes()) {
             say(format_args!("warning: the session cannot be recorded: {why}\n"));
         }
     }
+}
 
-    fn comment(&self, text: &str) {
-        self.write(&format!("{}\n", json!({ "#": text })));
+impl Recording {
+    fn file(&self) -> MutexGuard<'_, RecordingFile> {
+        self.file.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn message(&self, sender: Sender, message: &[u8]) {
+        let (line, removals) = recorded(sender, message, &self.redaction);
+        let mut file = self.file();
+        file.write(&line);
+        let number = file.lines;
+        file.removals.add(sender, number, removals);
     }
 
     /// Passes all messages between the client and the server on, until the server closes its side. The file has a message before its
@@ -190,7 +222,7 @@ impl Recording {
             let message = line.trim_ascii_end();
             let message = message.strip_prefix(BYTE_ORDER_MARK).unwrap_or(message);
             if !message.is_empty() {
-                self.write(&recorded(sender, message, &self.redaction));
+                self.message(sender, message);
             }
             if to.write_all(&line).and_then(|()| to.flush()).is_err() {
                 break;

@@ -10,7 +10,8 @@
 //! assert!(text.contains(r#""command": "/opt/notes""#));
 //! ```
 
-// Recorded sessions have the form of `transcript`. `redaction` removes secrets from them, and `comparison` compares them with new ones.
+// Recorded sessions have the form of `transcript`. `redaction` removes secrets from them, `removals` counts these
+// secrets, and `comparison` compares recorded messages with new ones.
 //
 // Configuration files: `client_app` knows the clients, `place` where their files are, and `entry` contains the facts about a server. `note` tells
 // the user what a client makes of an entry. `edit` changes a file of one of the three forms, and `replacement` writes it.
@@ -33,6 +34,7 @@ mod painted;
 mod place;
 mod redaction;
 mod registry_name;
+mod removals;
 mod replacement;
 mod screen;
 mod server_json;
@@ -51,8 +53,9 @@ pub use entry::{EditError, Launch, ServerEntry, Variable, VariableValue};
 pub use mcpb::ArchiveError;
 pub use painted::{ListedItem, bar};
 pub use place::{Home, Scope, System};
-pub use redaction::{REMOVED, Redaction};
+pub use redaction::{REMOVED, Redaction, Removal};
 pub use registry_name::{ReadmeProblem, RegistryName, RegistryNameError};
+pub use removals::Removals;
 pub use replacement::{FolderLock, Replaced, Replacement};
 pub use screen::{Screen, columns, cut};
 pub use server_json::{

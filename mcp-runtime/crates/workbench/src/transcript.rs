@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use crate::redaction::Redaction;
+use crate::redaction::{Redaction, Removal};
 
 /// Side of a session that has sent a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum Sender {
 }
 
 impl Sender {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Client => "client",
             Self::Server => "server",
@@ -118,16 +118,16 @@ fn not_json(why: &serde_json::Error) -> String {
 
 const EXPECTED: &str = "expected `{\"client\": …}`, `{\"server\": …}` or `{\"#\": \"comment\"}`";
 
-/// Returns the line of a transcript for a line that was sent, with its newline. Secrets are removed. `sent` has no newline.
+/// Returns the line of a transcript for a line that was sent, with its newline, and the secrets that were removed from it. `sent` has no newline.
 #[must_use]
-pub fn recorded(sender: Sender, sent: &[u8], redaction: &Redaction) -> String {
+pub fn recorded(sender: Sender, sent: &[u8], redaction: &Redaction) -> (String, Vec<Removal>) {
     let parsed = serde_json::from_slice(sent).ok().filter(|message: &Value| {
         // Any other value is kept as a text, so that it is not taken for a message.
         message.is_object() || message.is_array()
     });
     let mut message = parsed.unwrap_or_else(|| String::from_utf8_lossy(sent).into());
-    redaction.apply(&mut message);
-    format!("{}\n", json!({ sender.name(): message }))
+    let removals = redaction.apply(&mut message);
+    (format!("{}\n", json!({ sender.name(): message })), removals)
 }
 
 #[cfg(test)]
@@ -138,8 +138,8 @@ mod tests {
     fn a_recorded_line_is_read_again() {
         let redaction = Redaction::new([]);
         let mut text = r##"{"#": "two lines"}"##.to_owned() + "\n\n";
-        text += &recorded(Sender::Client, br#"{"id":1}"#, &redaction);
-        text += &recorded(Sender::Server, b"\"not a message\"", &redaction);
+        text += &recorded(Sender::Client, br#"{"id":1}"#, &redaction).0;
+        text += &recorded(Sender::Server, b"\"not a message\"", &redaction).0;
         let lines = Transcript::parse(&text).unwrap().lines;
         let lines: Vec<_> = lines.iter().map(|line| (line.number, line.sender)).collect();
         assert_eq!(lines, [(3, Sender::Client), (4, Sender::Server)]);
