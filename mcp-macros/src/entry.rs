@@ -40,7 +40,7 @@ pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> To
         Ok(()) => all.extend(expand::item::item(&item)),
         Err(errors) => {
             all.extend(errors);
-            all.extend(expand::mark::mark(&item));
+            all.extend(expand::item::unfinished(&item));
         }
     }
     all
@@ -111,7 +111,7 @@ pub(crate) fn handlers(attr: TokenStream, tokens: TokenStream) -> TokenStream {
         }
         Err(errors) => {
             all.extend(errors);
-            all.extend(items.iter().filter_map(expand::mark::mark));
+            all.extend(items.iter().filter_map(expand::item::unfinished));
         }
     }
     all
@@ -141,6 +141,7 @@ fn method<'a>(
         }
     };
     let mut item = Item::read(marked.kind, attr, function, Some(owner), errors);
+    item.attribute = Some(marked.attr.path());
     item.inherit(shared);
     check::check(&item, errors);
     Some(item)

@@ -1,6 +1,7 @@
 //! Generates the code that registers an item, and the function in it that reads the arguments and calls the user's function.
 
 use super::definition::{constants, definition};
+use super::editor;
 use super::mark::mark;
 use super::param::{Field, fields};
 use super::snippets::{at, here, root};
@@ -12,6 +13,9 @@ use quote::quote_spanned;
 /// Generates the registration of an item. All code except the mark is in one constant, so that generated names cannot conflict with names
 /// of the user.
 pub(crate) fn item(item: &Item<'_>) -> TokenStream {
+    if editor::is_present() {
+        return editor::item(item);
+    }
     let root = root(item.keys.crate_path.as_ref());
     let fields = fields(item);
     // The traits that probe types are imported only if they are used: for a parameter, or for the result of a tool or resource.
@@ -36,6 +40,11 @@ pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     };
     let constant = target::constant(item, &root, &body);
     quote_spanned!(here()=> #mark #constant)
+}
+
+/// Generates the code beside the errors of an item.
+pub(crate) fn unfinished(item: &Item<'_>) -> Option<TokenStream> {
+    if editor::is_present() { Some(editor::item(item)) } else { mark(item) }
 }
 
 fn args(fields: &[Field<'_>]) -> Option<TokenStream> {

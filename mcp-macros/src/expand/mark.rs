@@ -15,7 +15,7 @@ use syn::{Path, PathSegment};
 
 /// Generates the mark of a completion function. A function with a mistake gets a mark too. Otherwise `#[complete(function)]` would cause a
 /// second error.
-pub(crate) fn mark(item: &Item<'_>) -> Option<TokenStream> {
+pub(super) fn mark(item: &Item<'_>) -> Option<TokenStream> {
     if item.kind != Kind::Completion {
         return None;
     }

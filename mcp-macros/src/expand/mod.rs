@@ -3,9 +3,10 @@
 pub(crate) mod config;
 pub(crate) mod data;
 mod definition;
+pub(crate) mod editor;
 pub(crate) mod form;
 pub(crate) mod item;
-pub(crate) mod mark;
+mod mark;
 mod param;
 pub(crate) mod schema;
 pub(crate) mod server;

@@ -1,11 +1,13 @@
 //! Snippets that all generators use: spans, the path of the runtime, texts, icons.
 
+use super::editor;
 use crate::docs::{Doc, DocPart};
 use crate::keys::Given;
 use crate::keys::nested::Icon;
 use crate::keys::text::{CratePath, Text};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
+use syn::Attribute;
 
 /// Returns the span of generated tokens. Local names with this span cannot conflict with names of the user, and lints recognise generated
 /// code by this span.
@@ -13,9 +15,15 @@ pub(super) fn here() -> Span {
     Span::mixed_site()
 }
 
-/// Returns the span of [`here`] with the location of the user's token, so that errors point there.
+/// Returns the span of [`here`] with the location of the user's token, so that errors point there. An editor gets no location, because it
+/// would take the generated tokens for definitions of the user's token.
 pub(super) fn at(place: Span) -> Span {
-    here().located_at(place)
+    if editor::is_present() { here() } else { here().located_at(place) }
+}
+
+/// Returns the name of a setter with the location of its key, so that an editor shows the documentation of the setter at the key.
+pub(super) fn setter(name: &str, key: Span) -> Ident {
+    Ident::new(name, here().located_at(key))
 }
 
 /// Returns the path in `crate = path`, or `::mcp_runtime` by default.
@@ -34,6 +42,26 @@ pub(super) fn root_text(root: &TokenStream) -> String {
 /// Returns the path of a re-exported crate in the form that serde and schemars take: `"::mcp_runtime::__private::serde"`.
 pub(super) fn reexport(root: &TokenStream, name: &str) -> String {
     format!("{}::__private::{name}", root_text(root))
+}
+
+/// Generates the unnamed constant around generated code, in which `__mcp` is the runtime's module for generated code.
+pub(super) fn constant(attrs: &TokenStream, root: &TokenStream, body: &TokenStream) -> TokenStream {
+    quote_spanned! {here()=>
+        #attrs
+        const _: () = {
+            use #root::__private as __mcp;
+            #body
+        };
+    }
+}
+
+/// Returns the attributes `cfg`, for generated code that exists only with its item.
+pub(super) fn cfgs(attrs: &[Attribute]) -> TokenStream {
+    attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("cfg"))
+        .map(|attr| attr.to_token_stream())
+        .collect()
 }
 
 /// Generates the errors and then the expression, in a block that has the type of the expression.
@@ -64,9 +92,16 @@ pub(super) fn doc(doc: &Doc<'_>) -> TokenStream {
     }
 }
 
-/// Generates the description from the key, or else from the doc comment.
-pub(super) fn description(key: Option<&Text>, docs: Option<&Doc<'_>>) -> Option<TokenStream> {
-    key.map(text).or_else(|| docs.map(doc))
+/// Generates the setter of the description from the key, or else from the doc comment.
+pub(super) fn description(
+    key: Option<&Given<Text>>,
+    docs: Option<&Doc<'_>>,
+) -> Option<TokenStream> {
+    let (name, text) = match key {
+        Some(given) => (setter("description", given.span()), text(&given.value)),
+        None => (Ident::new("description", here()), doc(docs?)),
+    };
+    Some(quote_spanned!(here()=> .#name(#text)))
 }
 
 /// Generates an icon. `private` is the path of the runtime's module `__private`. Its alias `__mcp` is not always in scope.
