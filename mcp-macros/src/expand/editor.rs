@@ -57,9 +57,7 @@ pub(super) fn code(attrs: &TokenStream, root: &TokenStream, code: &TokenStream) 
     let code = without_alias(code.clone(), &quote_spanned!(here()=> #root::__private));
     quote_spanned! {here()=>
         #attrs
-        const _: () = {
-            let _ = || { #code };
-        };
+        const _: fn() = || { #code };
     }
 }
 

@@ -28,17 +28,15 @@ const _: () = {
         }
     }
 };
-const _: () = {
-    let _ = || {
-        ::mcp_runtime::__private::ConfigField::new("", "", 0)
-            .variable("SERVICE_KEY")
-            .secret();
-        ::mcp_runtime::__private::ConfigField::new("", "", 0).default("5");
-        let _: ::core::option::Option<fn() -> u8> = ::core::option::Option::Some(|| 5);
-        #[cfg(unix)] ::mcp_runtime::__private::ConfigField::new("", "", 0).default("C");
-        #[cfg(unix)]
-        let _: ::core::option::Option<fn() -> String> = ::core::option::Option::Some(|| ::mcp_runtime::__private::from_text(
-            "C",
-        ));
-    };
+const _: fn() = || {
+    ::mcp_runtime::__private::ConfigField::new("", "", 0)
+        .variable("SERVICE_KEY")
+        .secret();
+    ::mcp_runtime::__private::ConfigField::new("", "", 0).default("5");
+    let _: ::core::option::Option<fn() -> u8> = ::core::option::Option::Some(|| 5);
+    #[cfg(unix)] ::mcp_runtime::__private::ConfigField::new("", "", 0).default("C");
+    #[cfg(unix)]
+    let _: ::core::option::Option<fn() -> String> = ::core::option::Option::Some(|| ::mcp_runtime::__private::from_text(
+        "C",
+    ));
 };

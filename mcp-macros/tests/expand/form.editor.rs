@@ -28,37 +28,35 @@ const _: () = {
         }
     }
 };
-const _: () = {
-    let _ = || {
-        ::mcp_runtime::__private::field::<String>()
-            .title("Name")
-            .description("Whose table it is")
-            .len(::core::option::Option::Some(1), ::core::option::Option::Some(80))
-            .done();
-        ::mcp_runtime::__private::field::<u8>()
-            .description("How many")
-            .range(::core::option::Option::Some(1), ::core::option::Option::Some(12))
-            .default(|| 2)
-            .done();
-        ::mcp_runtime::__private::field::<Option<f64>>()
-            .range_float(
-                ::core::option::Option::Some(-0.5),
-                ::core::option::Option::Some(2.0),
-            )
-            .done();
-        ::mcp_runtime::__private::field::<String>()
-            .description(WHEN)
-            .format(::mcp_runtime::__private::TextFormat::DateTime)
-            .done();
-        ::mcp_runtime::__private::field::<String>()
-            .default(|| ::mcp_runtime::__private::from_text("nobody"))
-            .done();
-        ::mcp_runtime::__private::field::<bool>()
-            .default(|| ::mcp_runtime::__private::from_default())
-            .done();
-        ::mcp_runtime::__private::field::<Vec<Topping>>()
-            .len(::core::option::Option::None, ::core::option::Option::Some(2))
-            .default(|| vec![Topping::Cheese])
-            .done();
-    };
+const _: fn() = || {
+    ::mcp_runtime::__private::field::<String>()
+        .title("Name")
+        .description("Whose table it is")
+        .len(::core::option::Option::Some(1), ::core::option::Option::Some(80))
+        .done();
+    ::mcp_runtime::__private::field::<u8>()
+        .description("How many")
+        .range(::core::option::Option::Some(1), ::core::option::Option::Some(12))
+        .default(|| 2)
+        .done();
+    ::mcp_runtime::__private::field::<Option<f64>>()
+        .range_float(
+            ::core::option::Option::Some(-0.5),
+            ::core::option::Option::Some(2.0),
+        )
+        .done();
+    ::mcp_runtime::__private::field::<String>()
+        .description(WHEN)
+        .format(::mcp_runtime::__private::TextFormat::DateTime)
+        .done();
+    ::mcp_runtime::__private::field::<String>()
+        .default(|| ::mcp_runtime::__private::from_text("nobody"))
+        .done();
+    ::mcp_runtime::__private::field::<bool>()
+        .default(|| ::mcp_runtime::__private::from_default())
+        .done();
+    ::mcp_runtime::__private::field::<Vec<Topping>>()
+        .len(::core::option::Option::None, ::core::option::Option::Some(2))
+        .default(|| vec![Topping::Cheese])
+        .done();
 };

@@ -16,34 +16,28 @@ impl Notes {
         #[tool]
     }
 }
-const _: () = {
-    let _ = || {
-        use tool as _;
-        ::core::option::Option::<::mcp_runtime::__private::ItemDef>::None
-            .unwrap()
-            .group("notes")
-            .read_only(true);
-        ::mcp_runtime::__private::ArgDef::new("")
-            .default(::mcp_runtime::__private::Literal::Empty);
-        let _ = || -> [u8; <Notes>::MAX] { <Notes>::MAX };
-    };
+const _: fn() = || {
+    use tool as _;
+    ::core::option::Option::<::mcp_runtime::__private::ItemDef>::None
+        .unwrap()
+        .group("notes")
+        .read_only(true);
+    ::mcp_runtime::__private::ArgDef::new("")
+        .default(::mcp_runtime::__private::Literal::Empty);
+    let _ = || -> [u8; Notes::MAX] { Notes::MAX };
 };
-const _: () = {
-    let _ = || {
-        use mcp_runtime::resource as _;
-        ::core::option::Option::<::mcp_runtime::__private::ItemDef>::None
-            .unwrap()
-            .group("own");
-    };
+const _: fn() = || {
+    use mcp_runtime::resource as _;
+    ::core::option::Option::<::mcp_runtime::__private::ItemDef>::None
+        .unwrap()
+        .group("own");
 };
-const _: () = {
-    let _ = || {
-        use prompt as _;
-        ::core::option::Option::<::mcp_runtime::__private::ItemDef>::None
-            .unwrap()
-            .group("notes");
-        ::mcp_runtime::__private::ArgDef::new("")
-            .complete(::mcp_runtime::__private::Completer::Values(&[]));
-        let _ = <Notes>::words;
-    };
+const _: fn() = || {
+    use prompt as _;
+    ::core::option::Option::<::mcp_runtime::__private::ItemDef>::None
+        .unwrap()
+        .group("notes");
+    ::mcp_runtime::__private::ArgDef::new("")
+        .complete(::mcp_runtime::__private::Completer::Values(&[]));
+    let _ = Notes::words;
 };

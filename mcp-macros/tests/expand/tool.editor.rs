@@ -8,19 +8,17 @@ pub async fn add(
 ) -> Result<i64> {
     body()
 }
-const _: () = {
-    let _ = || {
-        ::core::option::Option::<::mcp_runtime::__private::ItemDef>::None
-            .unwrap()
-            .read_only(true)
-            .idempotent(true)
-            .timeout(::mcp_runtime::__private::Duration::from_millis(30000));
-        ::mcp_runtime::__private::ArgDef::new("")
-            .range(::mcp_runtime::__private::Range::new().min_int(1).max_int(10))
-            .example("3")
-            .default(::mcp_runtime::__private::Literal::Empty);
-        let _ = || -> u8 { 1 };
-        ::mcp_runtime::__private::ArgDef::new("")
-            .default(::mcp_runtime::__private::Literal::Empty);
-    };
+const _: fn() = || {
+    ::core::option::Option::<::mcp_runtime::__private::ItemDef>::None
+        .unwrap()
+        .read_only(true)
+        .idempotent(true)
+        .timeout(::mcp_runtime::__private::Duration::from_millis(30000));
+    ::mcp_runtime::__private::ArgDef::new("")
+        .range(::mcp_runtime::__private::Range::new().min_int(1).max_int(10))
+        .example("3")
+        .default(::mcp_runtime::__private::Literal::Empty);
+    let _ = || -> u8 { 1 };
+    ::mcp_runtime::__private::ArgDef::new("")
+        .default(::mcp_runtime::__private::Literal::Empty);
 };

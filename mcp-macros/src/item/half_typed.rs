@@ -1,0 +1,113 @@
+//! Items that the user is still typing. rustc reports them, so the macros add no error, and emit what keeps the rest of the program free of
+//! errors. A mistake is left to rustc only if no version of Rust can accept the tokens.
+
+use super::function::keyword;
+use super::tokens::{is_punct, params, without_derive_helpers, without_helpers};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::quote;
+use syn::DeriveInput;
+
+/// Returns the function without our attributes if it is half-typed: it ends before its body, an attribute of the next function or parameter
+/// comes in the middle, or a parameter has no complete type yet, as in `a`, `a:`, `a: Vec<` or `a: &`. rustc has already reported this
+/// mistake, and finds it again in the returned tokens. Both errors have the same span, so rustc shows only one of them.
+pub(crate) fn function(function: &TokenStream) -> Option<TokenStream> {
+    let tokens: Vec<TokenTree> = function.clone().into_iter().collect();
+    let is_cut = has_no_end(&tokens) || has_late_attribute(without_attributes(&tokens));
+    let Some((_, written)) = params(&tokens) else {
+        return is_cut.then(|| without_helpers(function.clone()));
+    };
+    let inner: Vec<TokenTree> = written.stream().into_iter().collect();
+    if !is_cut && !parts(&inner).into_iter().any(has_no_type) {
+        return None;
+    }
+    let mut tokens: Vec<TokenTree> = without_helpers(function.clone()).into_iter().collect();
+    if let Some((at, mut params)) = params(&tokens)
+        && params.stream().into_iter().count() < inner.len()
+    {
+        // A rebuilt group has a single span. rustc usually reports the mistake at the end of the group, so the span of the closing
+        // delimiter is used.
+        params.set_span(written.span_close());
+        tokens[at] = params.into();
+    }
+    Some(tokens.into_iter().collect())
+}
+
+/// A struct or an enum that does not parse.
+pub(crate) struct HalfType {
+    /// The tokens without attributes of ours and of the derives.
+    pub(crate) tokens: TokenStream,
+    /// The type without its fields or variants, if its name can be read.
+    pub(crate) header: Option<DeriveInput>,
+    /// Whether rustc certainly reports the mistake: a field has no complete type, or documentation has no variant below it.
+    pub(crate) is_reported: bool,
+}
+
+impl HalfType {
+    pub(crate) fn read(item: TokenStream) -> Self {
+        let is_fields = |token: &TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
+        let fields = item.clone().into_iter().find(is_fields);
+        let is_reported = fields.is_some_and(|fields| {
+            let TokenTree::Group(fields) = fields else { return false };
+            let inner: Vec<TokenTree> = fields.stream().into_iter().collect();
+            let is_struct = matches!(keyword(&item), Some(("struct", _)));
+            parts(&inner)
+                .into_iter()
+                .any(|part| if is_struct { has_no_type(part) } else { part.is_empty() })
+        });
+        let tokens = without_derive_helpers(item);
+        let header: TokenStream =
+            tokens.clone().into_iter().take_while(|token| !is_fields(token)).collect();
+        Self { tokens, header: syn::parse2(quote!(#header {})).ok(), is_reported }
+    }
+}
+
+/// Splits parameters, fields or variants at their commas, and leaves out the attributes before each of them.
+fn parts(inner: &[TokenTree]) -> Vec<&[TokenTree]> {
+    let mut angles = 0_i32;
+    let parts = inner.split(|token| match token {
+        TokenTree::Punct(punct) => {
+            angles += i32::from(punct.as_char() == '<') - i32::from(punct.as_char() == '>');
+            punct.as_char() == ',' && angles <= 0
+        }
+        _ => false,
+    });
+    let mut parts: Vec<&[TokenTree]> = parts.collect();
+    // A trailing comma leaves an empty part behind it.
+    parts.pop_if(|part| part.is_empty());
+    parts.into_iter().map(without_attributes).collect()
+}
+
+fn without_attributes(mut tokens: &[TokenTree]) -> &[TokenTree] {
+    while let [hash, TokenTree::Group(_), rest @ ..] = tokens
+        && is_punct(hash, '#')
+    {
+        tokens = rest;
+    }
+    tokens
+}
+
+/// Whether the item has neither a body nor a semicolon at its end.
+fn has_no_end(tokens: &[TokenTree]) -> bool {
+    match tokens.last() {
+        Some(TokenTree::Group(group)) => group.delimiter() != Delimiter::Brace,
+        Some(token) => !is_punct(token, ';'),
+        None => true,
+    }
+}
+
+fn has_late_attribute(tokens: &[TokenTree]) -> bool {
+    tokens.iter().any(|token| is_punct(token, '#'))
+}
+
+fn has_no_type(part: &[TokenTree]) -> bool {
+    let is_self =
+        part.iter().any(|token| matches!(token, TokenTree::Ident(word) if word == "self"));
+    let is_typed = part.iter().any(|token| is_punct(token, ':'));
+    let is_open = match part.last() {
+        // A type can end with `>`, with `!` (the never type) or with `+`. syn reports a trailing `..`.
+        Some(TokenTree::Punct(punct)) => !matches!(punct.as_char(), '>' | '!' | '+' | '.'),
+        Some(_) => false,
+        None => true,
+    };
+    is_open || !is_typed && !is_self || has_late_attribute(part)
+}
