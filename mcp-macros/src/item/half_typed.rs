@@ -99,6 +99,14 @@ fn has_late_attribute(tokens: &[TokenTree]) -> bool {
     tokens.iter().any(|token| is_punct(token, '#'))
 }
 
+/// Whether the name of a parameter comes directly behind another name. Names in a pattern are separated, except from keywords.
+fn has_two_names(part: &[TokenTree]) -> bool {
+    const KEYWORDS: [&str; 4] = ["crate", "mut", "pub", "ref"];
+    let is_name = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if !KEYWORDS.iter().any(|keyword| word == keyword));
+    let names = part.iter().take_while(|token| !is_punct(token, ':'));
+    names.map(is_name).collect::<Vec<_>>().windows(2).any(|pair| pair == [true, true])
+}
+
 fn has_no_type(part: &[TokenTree]) -> bool {
     let is_self =
         part.iter().any(|token| matches!(token, TokenTree::Ident(word) if word == "self"));
@@ -109,5 +117,5 @@ fn has_no_type(part: &[TokenTree]) -> bool {
         Some(_) => false,
         None => true,
     };
-    is_open || !is_typed && !is_self || has_late_attribute(part)
+    is_open || !is_typed && !is_self || has_late_attribute(part) || has_two_names(part)
 }

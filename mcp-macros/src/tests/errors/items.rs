@@ -179,6 +179,8 @@ fn half_typed_functions_survive() {
 
 #[test]
 fn a_parameter_typed_above_another_survives() {
+    let both = "fn f (na article : & str) { }";
+    assert_eq!(expand("#[tool] fn f(na article: &str) {}").to_string(), both);
     let article = "#[doc = \"Number\"] #[arg(pattern = \"^[A-Z]$\")] article: &str";
     for half in ["a", "a: u8", "a: Vec<u8>"] {
         let text = expand(&format!("#[tool] fn f({half} {article}) {{}}")).to_string();
