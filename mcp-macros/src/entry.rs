@@ -316,7 +316,10 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     match (errors.finish(), form, &item) {
         (Ok(()), Some(form), Some(item)) => {
             all.extend(match item.data {
-                Data::Struct(_) => expand::form::item(item.clone(), &form),
+                // An editor completes a default only if the item has the same tokens with and without an error.
+                Data::Struct(_) if !expand::editor::is_present() => {
+                    expand::form::item(item.clone(), &form)
+                }
                 _ => without_field_helpers(tokens),
             });
             all.extend(expand::form::form(&root, &form));

@@ -16,7 +16,7 @@ pub(crate) const FEWEST: usize = 60;
 pub(crate) struct Pair {
     pub(crate) plain: String,
     pub(crate) ours: String,
-    /// Whether an attribute of ours is half-typed. The macro then reports it, and the plain text has nothing of it.
+    /// Whether an attribute of ours is half-typed, or has no item yet. The macro then reports it, and the plain text has nothing of it.
     pub(crate) is_in_attribute: bool,
 }
 
@@ -29,10 +29,13 @@ pub(crate) fn pairs(kind: &str) -> Vec<Pair> {
     };
     let pairs = sample(borders(item)).into_iter().map(|border| {
         let part = &item[..border];
-        let is_in_attribute = part.matches('«').count() > part.matches('»').count();
-        let rest = if is_in_attribute { &item[border..] } else { "" };
+        let is_open = part.matches('«').count() > part.matches('»').count();
+        // An attribute without its item belongs to the next function.
+        let is_alone = rendered(part, Side::Plain).lines().all(|line| line.starts_with("//"));
+        let is_in_attribute = is_open || is_alone && part.contains('«');
+        let rest = if is_open { &item[border..] } else { "" };
         let rest = rest.split_once('»').map_or("", |(_, rest)| rest);
-        let ours = if is_in_attribute {
+        let ours = if is_open {
             let start = part.rfind('«').unwrap_or_default();
             let (head, attribute) = part.split_at(start);
             let whole = format!("{head}{}{rest}", closed(attribute));

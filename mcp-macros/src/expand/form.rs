@@ -189,10 +189,7 @@ pub(crate) fn item(mut item: DeriveInput, form: &Form<'_>) -> TokenStream {
     if let (Data::Struct(data), FormShape::Struct { named, .. }) = (&mut item.data, &form.shape) {
         for (field, named) in data.fields.iter_mut().zip(named) {
             field.attrs.retain(|attr| !attr.path().is_ident("arg"));
-            // The attributes name functions that an editor does not get.
-            if !editor::is_present() {
-                field.attrs.extend(attributes(form.ident, named, field.ident.as_ref()));
-            }
+            field.attrs.extend(attributes(form.ident, named, field.ident.as_ref()));
         }
     }
     item.into_token_stream()

@@ -12,11 +12,15 @@ use syn::DeriveInput;
 /// mistake, and finds it again in the returned tokens. Both errors have the same span, so rustc shows only one of them.
 pub(crate) fn function(function: &TokenStream) -> Option<TokenStream> {
     let tokens: Vec<TokenTree> = function.clone().into_iter().collect();
-    let is_cut = has_no_end(&tokens) || has_late_attribute(without_attributes(&tokens));
+    let is_cut = has_no_end(&tokens)
+        || has_late_attribute(without_attributes(&tokens))
+        || has_empty_attribute(&tokens)
+        || has_no_signature(&tokens);
     let Some((_, written)) = params(&tokens) else {
         return is_cut.then(|| without_helpers(function.clone()));
     };
     let inner: Vec<TokenTree> = written.stream().into_iter().collect();
+    let is_cut = is_cut || has_empty_attribute(&inner);
     if !is_cut && !parts(&inner).into_iter().any(has_no_type) {
         return None;
     }
@@ -50,15 +54,27 @@ impl HalfType {
             let TokenTree::Group(fields) = fields else { return false };
             let inner: Vec<TokenTree> = fields.stream().into_iter().collect();
             let is_struct = matches!(keyword(&item), Some(("struct", _)));
-            parts(&inner)
-                .into_iter()
-                .any(|part| if is_struct { has_no_type(part) } else { part.is_empty() })
+            has_empty_attribute(&inner)
+                || parts(&inner)
+                    .into_iter()
+                    .any(|part| if is_struct { has_no_type(part) } else { part.is_empty() })
         });
         let tokens = without_derive_helpers(item);
         let header: TokenStream =
             tokens.clone().into_iter().take_while(|token| !is_fields(token)).collect();
         Self { tokens, header: syn::parse2(quote!(#header {})).ok(), is_reported }
     }
+}
+
+/// Returns the number of open angle brackets at the end.
+fn angles(tokens: &[TokenTree]) -> i32 {
+    let mut is_arrow = false;
+    let brackets = tokens.iter().map(|token| {
+        let is_end = is_punct(token, '>') && !is_arrow;
+        is_arrow = is_punct(token, '-');
+        i32::from(is_punct(token, '<')) - i32::from(is_end)
+    });
+    brackets.sum()
 }
 
 /// Splits parameters, fields or variants at their commas, and leaves out the attributes before each of them.
@@ -95,6 +111,31 @@ fn has_no_end(tokens: &[TokenTree]) -> bool {
     }
 }
 
+/// Whether the name of a function comes without parameters, or another token than those of a signature comes behind the parameters.
+fn has_no_signature(tokens: &[TokenTree]) -> bool {
+    let is_fn = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if word == "fn");
+    let Some(start) = tokens.iter().position(is_fn) else { return false };
+    let is_named = matches!(tokens.get(start + 1), Some(TokenTree::Ident(_)));
+    let has_params = match tokens.get(start + 2) {
+        Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Parenthesis,
+        Some(token) => is_punct(token, '<'),
+        None => false,
+    };
+    let is_ended = params(tokens).is_none_or(|(at, _)| match tokens.get(at + 1) {
+        Some(TokenTree::Ident(word)) => word == "where",
+        Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Brace,
+        Some(token) => is_punct(token, '-') || is_punct(token, ';'),
+        None => false,
+    });
+    !(is_named && has_params && is_ended)
+}
+
+/// Whether an attribute has no path yet.
+fn has_empty_attribute(tokens: &[TokenTree]) -> bool {
+    let is_empty = |token: &TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket && group.stream().is_empty());
+    tokens.windows(2).any(|pair| is_punct(&pair[0], '#') && is_empty(&pair[1]))
+}
+
 fn has_late_attribute(tokens: &[TokenTree]) -> bool {
     tokens.iter().any(|token| is_punct(token, '#'))
 }
@@ -117,5 +158,9 @@ fn has_no_type(part: &[TokenTree]) -> bool {
         Some(_) => false,
         None => true,
     };
-    is_open || !is_typed && !is_self || has_late_attribute(part) || has_two_names(part)
+    is_open
+        || !is_typed && !is_self
+        || has_late_attribute(part)
+        || has_two_names(part)
+        || angles(part) > 0
 }

@@ -199,9 +199,18 @@ fn a_parameter_typed_above_another_survives() {
 /// rustc reports a function that ends too early, so the macro adds no error.
 #[test]
 fn a_function_without_its_end_survives() {
-    for half in
-        ["fn f", "fn f(a: u8)", "fn f(a: u8) -> u8", "async", "pub fn", "async #[tool] fn g() {}"]
-    {
+    for half in [
+        "fn f",
+        "fn f(a: u8)",
+        "fn f(a: u8) -> u8",
+        "async",
+        "pub fn",
+        "async #[tool] fn g() {}",
+        "fn f const A: u8 = 1;",
+        "fn f(a: u8) const A: u8 = 1;",
+        "fn f(#[] a: u8) {}",
+        "fn f(a: Vec<u8) {}",
+    ] {
         let text = expand(&format!("#[tool] {half}")).to_string();
         assert!(!text.contains("compile_error") && !text.contains("# [tool"), "{half}: {text}");
     }
