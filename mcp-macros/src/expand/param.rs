@@ -138,7 +138,12 @@ impl Field<'_> {
     /// Generates the property of the constant schema for the parameter. The receiver has none.
     pub(super) fn property(&self, is_demanded: bool) -> Option<TokenStream> {
         let Place::Typed(_, ty) = self.param.place else { return None };
-        let (span, arg) = (self.span(), self.arg());
+        let keys = &self.param.keys;
+        // A constraint that does not fit the type fails here.
+        let constraint = (keys.range.as_ref().map(Given::span))
+            .or_else(|| keys.len.as_ref().map(Given::span))
+            .or_else(|| keys.pattern.as_ref().map(Given::span));
+        let (span, arg) = (constraint.map_or_else(|| self.span(), at), self.arg());
         let ty = if self.is_spread() {
             let holder = self.holder();
             quote_spanned!(span=> __mcp::Args<#holder>)
