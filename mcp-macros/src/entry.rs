@@ -317,9 +317,7 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
         (Ok(()), Some(form), Some(item)) => {
             all.extend(match item.data {
                 // An editor completes a default only if the item has the same tokens with and without an error.
-                Data::Struct(_) if !expand::editor::is_present() => {
-                    expand::form::item(item.clone(), &form)
-                }
+                Data::Struct(_) if !expand::in_editor() => expand::form::item(item.clone(), &form),
                 _ => without_field_helpers(tokens),
             });
             all.extend(expand::form::form(&root, &form));

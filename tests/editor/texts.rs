@@ -6,8 +6,7 @@ use crate::{
 };
 
 /// Kinds of items, each with an attribute of ours.
-pub(crate) const KINDS: [&str; 8] =
-    ["tool", "resource", "prompt", "completion", "handlers", "data", "form", "config"];
+pub(crate) const KINDS: [&str; 6] = ["form", "data", "config", "handlers", "prompt", "resource"];
 
 /// Fewest texts of a kind.
 pub(crate) const FEWEST: usize = 60;

@@ -1,7 +1,6 @@
 //! `#[config]`: registers the struct, and generates the function that hands its fields to the runtime.
 
-use super::editor;
-use super::snippets::{at, cfgs, constant, doc, here, setter};
+use super::snippets::{at, cfgs, code_for_editor, constant, doc, here, in_editor, setter};
 use crate::docs::Doc;
 use crate::item::config::{Config, Setting, is_ours};
 use crate::keys::Given;
@@ -24,7 +23,7 @@ pub(crate) fn item(mut item: DeriveInput) -> TokenStream {
 
 /// Generates the impl and the registration in one unnamed constant, so that their names cannot conflict with names of the user.
 pub(crate) fn config(root: &TokenStream, config: &Config<'_>) -> TokenStream {
-    if editor::is_present() {
+    if in_editor() {
         return unfinished(root, config).unwrap_or_default();
     }
     let ident = config.ident;
@@ -105,14 +104,14 @@ pub(crate) fn unfinished(root: &TokenStream, config: &Config<'_>) -> Option<Toke
         }
     };
     let mut code = constant(&cfgs(config.attrs), root, &body);
-    if editor::is_present() {
-        code.extend(in_editor(root, config));
+    if in_editor() {
+        code.extend(keys_for_editor(root, config));
     }
     Some(code)
 }
 
 /// Generates the keys and expressions of the attributes.
-fn in_editor(root: &TokenStream, config: &Config<'_>) -> TokenStream {
+fn keys_for_editor(root: &TokenStream, config: &Config<'_>) -> TokenStream {
     let fields = config.fields.iter().map(|setting| {
         let (ty, (keys, default)) = (setting.ty, keys(setting));
         let cfgs = cfgs(setting.attrs);
@@ -123,7 +122,7 @@ fn in_editor(root: &TokenStream, config: &Config<'_>) -> TokenStream {
         });
         quote_spanned!(here()=> #keys #default)
     });
-    editor::code(&cfgs(config.attrs), root, &fields.collect())
+    code_for_editor(&cfgs(config.attrs), root, &fields.collect())
 }
 
 fn local(setting: &Setting<'_>) -> Ident {

@@ -3,8 +3,9 @@
 //! If a form is an argument or a result, serde reads it and schemars describes it. The generated attributes contain no bounds, because the
 //! server checks the bounds only in the answers of users. A form with bounds is not accepted as an argument.
 
-use super::editor;
-use super::snippets::{at, cfgs, constant, description, doc, here, setter, text};
+use super::snippets::{
+    at, cfgs, code_for_editor, constant, description, doc, here, in_editor, setter, text,
+};
 use crate::docs::Doc;
 use crate::item::form::{Chosen, Form, FormShape, Named};
 use crate::keys::Given;
@@ -19,7 +20,7 @@ use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, ExprUnary, Lit, Type, UnO
 
 /// Generates the impl in one unnamed constant, so that its names cannot conflict with names of the user.
 pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
-    if editor::is_present() {
+    if in_editor() {
         return unfinished(root, form).unwrap_or_default();
     }
     let ident = form.ident;
@@ -79,14 +80,14 @@ pub(crate) fn unfinished(root: &TokenStream, form: &Form<'_>) -> Option<TokenStr
         },
     };
     let mut code = constant(&cfgs(form.attrs), root, &body);
-    if editor::is_present() {
-        code.extend(in_editor(root, form));
+    if in_editor() {
+        code.extend(keys_for_editor(root, form));
     }
     Some(code)
 }
 
 /// Generates the keys and expressions of the attributes.
-fn in_editor(root: &TokenStream, form: &Form<'_>) -> TokenStream {
+fn keys_for_editor(root: &TokenStream, form: &Form<'_>) -> TokenStream {
     let keys: TokenStream = match &form.shape {
         FormShape::Struct { named, .. } => {
             named.iter().map(field).map(|field| quote_spanned!(here()=> #field;)).collect()
@@ -97,7 +98,7 @@ fn in_editor(root: &TokenStream, form: &Form<'_>) -> TokenStream {
             .map(|title| quote_spanned!(here()=> let _ = #title;))
             .collect(),
     };
-    editor::code(&cfgs(form.attrs), root, &keys)
+    code_for_editor(&cfgs(form.attrs), root, &keys)
 }
 
 fn field(field: &Named<'_>) -> TokenStream {

@@ -3,7 +3,6 @@
 pub(crate) mod config;
 pub(crate) mod data;
 mod definition;
-pub(crate) mod editor;
 pub(crate) mod form;
 pub(crate) mod item;
 mod mark;
@@ -13,4 +12,6 @@ pub(crate) mod server;
 mod snippets;
 mod target;
 
-pub(crate) use snippets::{beside, root};
+#[cfg(test)]
+pub(crate) use snippets::IN_TEST;
+pub(crate) use snippets::{beside, in_editor, root};
