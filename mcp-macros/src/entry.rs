@@ -75,8 +75,8 @@ fn with_errors(tokens: TokenStream, errors: Errors) -> TokenStream {
     all
 }
 
-/// Returns a type that does not parse, behind the error. `impls` generates impls for the type without its fields, so that the code that uses
-/// the type causes no further errors.
+/// Returns a type that does not parse, behind the error and the impls, of which it would take tokens. `impls` generates impls for the type
+/// without its fields, so that the code that uses the type causes no further errors.
 fn half_typed(
     tokens: TokenStream,
     error: syn::Error,
@@ -88,9 +88,9 @@ fn half_typed(
         errors.push(error);
     }
     let impls = half.header.as_ref().map(|header| impls(header, &errors));
-    let mut all = with_errors(half.tokens, errors);
-    all.extend(impls);
-    all
+    let mut tokens = impls.unwrap_or_default();
+    tokens.extend(half.tokens);
+    with_errors(tokens, errors)
 }
 
 /// Expands `#[handlers]` on an impl block.

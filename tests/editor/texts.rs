@@ -5,8 +5,10 @@ use crate::{
     shops::{self, TEMPLATE, rendered},
 };
 
-/// Kinds of items, each with an attribute of ours.
-pub(crate) const KINDS: [&str; 6] = ["form", "data", "config", "handlers", "prompt", "resource"];
+/// Kinds of items, each with an attribute of ours. The item of `data` has no path with `::`, because rust-analyzer repairs a path without its end
+/// before the derives of serde see it, and then reports errors in their code.
+pub(crate) const KINDS: [&str; 8] =
+    ["handlers", "data", "config", "prompt", "tool", "resource", "completion", "form"];
 
 /// Fewest texts of a kind.
 pub(crate) const FEWEST: usize = 60;
@@ -31,7 +33,9 @@ pub(crate) fn pairs(kind: &str) -> Vec<Pair> {
         let is_open = part.matches('«').count() > part.matches('»').count();
         // An attribute without its item belongs to the next function.
         let is_alone = rendered(part, Side::Plain).lines().all(|line| line.starts_with("//"));
-        let is_in_attribute = is_open || is_alone && part.contains('«');
+        // A form or a `#[config]` without fields is a mistake of its own.
+        let is_empty = part.contains("struct") && part.trim_end().ends_with('{');
+        let is_in_attribute = is_open || (is_alone || is_empty) && part.contains('«');
         let rest = if is_open { &item[border..] } else { "" };
         let rest = rest.split_once('»').map_or("", |(_, rest)| rest);
         let ours = if is_open {
@@ -83,6 +87,13 @@ fn inserted(before: &str, item: &str, after: &str) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for line in lines {
         for typed in ["na,\n", "na: ,\n", "na\n"] {
+            // The editor's own parser then takes the tokens of the attribute for fields.
+            if typed == "na\n"
+                && item.contains("struct")
+                && item[line..].trim_start().starts_with('«')
+            {
+                continue;
+            }
             let text = |side: Side| {
                 let (head, tail) = (rendered(&item[..line], side), rendered(&item[line..], side));
                 format!("{}{head}{typed}{tail}{}", rendered(before, side), rendered(after, side))

@@ -42,15 +42,17 @@ pub(crate) struct HalfType {
     pub(crate) tokens: TokenStream,
     /// The type without its fields or variants, if its name can be read.
     pub(crate) header: Option<DeriveInput>,
-    /// Whether rustc certainly reports the mistake: a field has no complete type, or documentation has no variant below it.
+    /// Whether rustc certainly reports the mistake: the type has no end, a field has no complete type, or documentation has no variant
+    /// below it.
     pub(crate) is_reported: bool,
 }
 
 impl HalfType {
     pub(crate) fn read(item: TokenStream) -> Self {
         let is_fields = |token: &TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
-        let fields = item.clone().into_iter().find(is_fields);
-        let is_reported = fields.is_some_and(|fields| {
+        let all: Vec<TokenTree> = item.clone().into_iter().collect();
+        let fields = all.iter().find(|token| is_fields(token));
+        let is_half_typed = fields.is_some_and(|fields| {
             let TokenTree::Group(fields) = fields else { return false };
             let inner: Vec<TokenTree> = fields.stream().into_iter().collect();
             let is_struct = matches!(keyword(&item), Some(("struct", _)));
@@ -59,6 +61,7 @@ impl HalfType {
                     .into_iter()
                     .any(|part| if is_struct { has_no_type(part) } else { part.is_empty() })
         });
+        let is_reported = is_half_typed || has_no_end(&all);
         let tokens = without_derive_helpers(item);
         let header: TokenStream =
             tokens.clone().into_iter().take_while(|token| !is_fields(token)).collect();

@@ -253,6 +253,8 @@ fn a_half_typed_type_keeps_its_impls() {
             }
         }
     }
+    let text = expand("#[config] struct S").to_string();
+    assert!(!text.contains("compile_error") && text.contains("Configuration for S"), "{text}");
     let text = expand("#[form] enum Place { Window, #[doc = \"In the garden\"] }").to_string();
     assert!(!text.contains("compile_error") && text.contains("FormChoice for Place"), "{text}");
 }
