@@ -81,7 +81,9 @@ fn inserted(before: &str, item: &str, after: &str) -> Vec<Pair> {
     let lines = item.match_indices('\n').map(|(end, _)| end + 1).filter(|start| {
         let line = item[*start..].trim_start();
         // Only at a whole line of both shops, which starts with a name or a mark.
-        line.starts_with(|char: char| char.is_lowercase() || char == '«')
+        // Above the item, the editor's own parser would end the block of a method.
+        item[..*start].contains(['(', '{'])
+            && line.starts_with(|char: char| char.is_lowercase() || char == '«')
             && item[..*start].matches('«').count() == item[..*start].matches('»').count()
     });
     let mut pairs = Vec::new();

@@ -127,7 +127,12 @@ fn has_no_signature(tokens: &[TokenTree]) -> bool {
     let is_ended = params(tokens).is_none_or(|(at, _)| match tokens.get(at + 1) {
         Some(TokenTree::Ident(word)) => word == "where",
         Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Brace,
-        Some(token) => is_punct(token, '-') || is_punct(token, ';'),
+        // Behind `->`, these words begin the next item.
+        Some(token) if is_punct(token, '-') => !matches!(
+            tokens.get(at + 3),
+            Some(TokenTree::Ident(word)) if ["async", "const", "pub", "type"].iter().any(|next| word == next)
+        ),
+        Some(token) => is_punct(token, ';'),
         None => false,
     });
     !(is_named && has_params && is_ended)

@@ -208,6 +208,7 @@ fn a_function_without_its_end_survives() {
         "async #[tool] fn g() {}",
         "fn f const A: u8 = 1;",
         "fn f(a: u8) const A: u8 = 1;",
+        "fn f(a: u8) -> const A: u8 = 1;",
         "fn f(#[] a: u8) {}",
         "fn f(a: Vec<u8) {}",
     ] {
