@@ -10,7 +10,7 @@ use crate::keys::nested::Icon;
 use crate::keys::text::{CratePath, Text};
 use crate::syntax::regroup;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens as _, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::Attribute;
 
 /// Returns the span of generated tokens. Local names with this span cannot conflict with names of the user, and lints recognise generated
@@ -61,11 +61,7 @@ pub(super) fn constant(attrs: &TokenStream, root: &TokenStream, body: &TokenStre
 
 /// Returns the attributes `cfg`, for generated code that exists only with its item.
 pub(super) fn cfgs(attrs: &[Attribute]) -> TokenStream {
-    attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("cfg"))
-        .map(|attr| attr.to_token_stream())
-        .collect()
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg")).map(ToTokens::to_token_stream).collect()
 }
 
 /// Generates the errors and then the expression, in a block that has the type of the expression.
