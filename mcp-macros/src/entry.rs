@@ -5,9 +5,10 @@ use crate::item::config::{Config, take_debug};
 use crate::item::data::{borrows, derives, take_bounds, without_bounds, without_doubled};
 use crate::item::form::Form;
 use crate::item::function::{Function, keyword, keyword_span};
+use crate::item::half_typed::{self, HalfType};
 use crate::item::impl_block::{self, ImplBlock, Marked};
 use crate::item::schema::SchemaType;
-use crate::item::tokens::{half_written, without_form_helpers, without_helpers};
+use crate::item::tokens::{without_field_helpers, without_helpers};
 use crate::item::{Item, Kind};
 use crate::keys::attributes::{ConfigKeys, ItemKeys, ServerKeys};
 use crate::keys::{self, Table, tables};
@@ -25,7 +26,7 @@ pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> To
     let function = match syn::parse2::<Function>(tokens.clone()) {
         Ok(function) => function,
         Err(error) => {
-            if let Some(half) = half_written(&tokens) {
+            if let Some(half) = half_typed::function(&tokens) {
                 return with_errors(half, errors);
             }
             errors.push(wrong_item(kind, &tokens).unwrap_or(error));
@@ -39,8 +40,8 @@ pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> To
         Ok(()) if check::refused_by_rustc(&item) => {}
         Ok(()) => all.extend(expand::item::item(&item)),
         Err(errors) => {
+            all.extend(expand::item::unfinished(&item));
             all.extend(errors);
-            all.extend(expand::mark::mark(&item));
         }
     }
     all
@@ -67,11 +68,29 @@ fn wrong_item(kind: Kind, tokens: &TokenStream) -> Option<syn::Error> {
     Some(syn::Error::new(span, message))
 }
 
-fn with_errors(mut tokens: TokenStream, errors: Errors) -> TokenStream {
-    if let Err(errors) = errors.finish() {
-        tokens.extend(errors);
+/// Returns the errors and then the item. An item that does not parse would take the tokens behind it for its end.
+fn with_errors(tokens: TokenStream, errors: Errors) -> TokenStream {
+    let mut all = errors.finish().err().unwrap_or_default();
+    all.extend(tokens);
+    all
+}
+
+/// Returns a type that does not parse, behind the error and the impls, of which it would take tokens. `impls` generates impls for the type
+/// without its fields, so that the code that uses the type causes no further errors.
+fn half_typed(
+    tokens: TokenStream,
+    error: syn::Error,
+    errors: Errors,
+    impls: impl FnOnce(&DeriveInput, &Errors) -> TokenStream,
+) -> TokenStream {
+    let half = HalfType::read(tokens);
+    if !half.is_reported {
+        errors.push(error);
     }
-    tokens
+    let impls = half.header.as_ref().map(|header| impls(header, &errors));
+    let mut tokens = impls.unwrap_or_default();
+    tokens.extend(half.tokens);
+    with_errors(tokens, errors)
 }
 
 /// Expands `#[handlers]` on an impl block.
@@ -110,8 +129,8 @@ pub(crate) fn handlers(attr: TokenStream, tokens: TokenStream) -> TokenStream {
             all.extend(items.map(expand::item::item));
         }
         Err(errors) => {
+            all.extend(items.iter().filter_map(expand::item::unfinished));
             all.extend(errors);
-            all.extend(items.iter().filter_map(expand::mark::mark));
         }
     }
     all
@@ -125,7 +144,7 @@ fn method<'a>(
 ) -> Option<Item<'a>> {
     let function = match &marked.function {
         Ok(function) => function,
-        Err(_) if half_written(&marked.tokens).is_some() => return None,
+        Err(_) if half_typed::function(&marked.tokens).is_some() => return None,
         Err(error) => {
             errors.push(wrong_item(marked.kind, &marked.tokens).unwrap_or_else(|| error.clone()));
             return None;
@@ -141,6 +160,7 @@ fn method<'a>(
         }
     };
     let mut item = Item::read(marked.kind, attr, function, Some(owner), errors);
+    item.attribute = Some(marked.attr.path());
     item.inherit(shared);
     check::check(&item, errors);
     Some(item)
@@ -206,17 +226,20 @@ pub(crate) fn data(attr: TokenStream, tokens: TokenStream) -> TokenStream {
         all.extend(tokens);
         return with_errors(all, errors);
     }
+    let mut item = match syn::parse2::<DeriveInput>(tokens.clone()) {
+        Ok(item) => item,
+        Err(error) => {
+            let impls = |item: &DeriveInput, _: &Errors| expand::data::unfinished(&root, item);
+            return half_typed(tokens, error, errors, impls);
+        }
+    };
     all.extend(expand::data::data(&root, &derives));
-    let mut item = syn::parse2::<DeriveInput>(tokens.clone()).ok();
-    let misplaced = item.as_mut().map(take_bounds).unwrap_or_default();
+    let misplaced = take_bounds(&mut item);
     check::data(&misplaced, &errors);
-    let promises = item.as_mut().and_then(|item| expand::data::promised(&root, item));
+    let promises = expand::data::promised(&root, &mut item);
     let is_changed =
         !misplaced.is_empty() || promises.as_ref().is_some_and(|promises| !promises.is_empty());
-    match item.filter(|_| is_changed) {
-        Some(item) => all.extend(item.into_token_stream()),
-        None => all.extend(tokens),
-    }
+    all.extend(if is_changed { item.into_token_stream() } else { tokens });
     all.extend(promises);
     with_errors(all, errors)
 }
@@ -240,7 +263,7 @@ pub(crate) fn prelude_derive(name: &'static str, tokens: TokenStream) -> TokenSt
     let errors = Errors::new();
     let item = syn::parse2::<DeriveInput>(tokens);
     errors.at(Span::call_site(), prelude_message(name, item.as_ref().ok()));
-    let stand_in = item.ok().map(|item| expand::data::stand_in(name, &item));
+    let stand_in = item.ok().map(|item| expand::data::stand_in(&expand::root(None), name, &item));
     with_errors(stand_in.unwrap_or_default(), errors)
 }
 
@@ -269,7 +292,19 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     let derives = derives(tables::FORM.owner, &tokens, &errors);
     let tokens = without_doubled(tokens);
     let is_type = matches!(keyword(&tokens), Some(("struct" | "enum", _)));
-    let item = if is_type { errors.keep(syn::parse2(tokens.clone())) } else { None };
+    let item = match syn::parse2::<DeriveInput>(tokens.clone()) {
+        Ok(item) if is_type => Some(item),
+        Err(error) if is_type => {
+            let impls = |item: &DeriveInput, errors: &Errors| {
+                let form = Form::read(item, keys, errors);
+                let mut all = expand::data::unfinished(&root, item);
+                all.extend(form.and_then(|form| expand::form::unfinished(&root, &form)));
+                all
+            };
+            return half_typed(tokens, error, errors, impls);
+        }
+        _ => None,
+    };
     let form = item.as_ref().and_then(|item| Form::read(item, keys, &errors));
     if let Some(form) = &form {
         check::form(form, &errors);
@@ -281,16 +316,17 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     match (errors.finish(), form, &item) {
         (Ok(()), Some(form), Some(item)) => {
             all.extend(match item.data {
-                Data::Struct(_) => expand::form::item(item.clone(), &form),
-                _ => without_form_helpers(tokens),
+                // An editor completes a default only if the item has the same tokens with and without an error.
+                Data::Struct(_) if !expand::in_editor() => expand::form::item(item.clone(), &form),
+                _ => without_field_helpers(tokens),
             });
             all.extend(expand::form::form(&root, &form));
         }
-        (Ok(()), ..) => all.extend(without_form_helpers(tokens)),
+        (Ok(()), ..) => all.extend(without_field_helpers(tokens)),
         (Err(errors), form, _) => {
-            all.extend(without_form_helpers(tokens));
-            all.extend(errors);
+            all.extend(without_field_helpers(tokens));
             all.extend(form.and_then(|form| expand::form::unfinished(&root, &form)));
+            all.extend(errors);
         }
     }
     all
@@ -306,10 +342,19 @@ pub(crate) fn config(attr: TokenStream, tokens: TokenStream) -> TokenStream {
             keyword_span(&tokens),
             "#[config] belongs on a `struct`, whose fields become options: write `struct Config { root: String }`",
         );
-        return with_errors(tokens, errors);
+        return with_errors(without_field_helpers(tokens), errors);
     }
-    let Some(item) = errors.keep(syn::parse2::<DeriveInput>(tokens.clone())) else {
-        return with_errors(tokens, errors);
+    let item = match syn::parse2::<DeriveInput>(tokens.clone()) {
+        Ok(item) => item,
+        Err(error) => {
+            let impls = |item: &DeriveInput, errors: &Errors| {
+                let config = Config::read(item, keys, errors);
+                config
+                    .and_then(|config| expand::config::unfinished(&root, &config))
+                    .unwrap_or_default()
+            };
+            return half_typed(tokens, error, errors, impls);
+        }
     };
     let config = Config::read(&item, keys, &errors);
     if let Some(config) = &config {
@@ -324,8 +369,8 @@ pub(crate) fn config(attr: TokenStream, tokens: TokenStream) -> TokenStream {
     match errors.finish() {
         Ok(()) => all.extend(config.map(|config| expand::config::config(&root, &config))),
         Err(errors) => {
-            all.extend(errors);
             all.extend(config.and_then(|config| expand::config::unfinished(&root, &config)));
+            all.extend(errors);
         }
     }
     all

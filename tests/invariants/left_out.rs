@@ -30,6 +30,7 @@ left_out! {
     deploy: "cargo test --workspace --test deploy",
     dev: "cargo test --workspace --test dev",
     documentation: "cargo test --workspace --exclude mcp-macros --doc",
+    editor: "cargo test --workspace --test editor",
     examples: "cargo test --workspace --bins --test quickstart --test engine",
     faults: "cargo test --workspace --test faults",
     guide: "cargo test --workspace --test guide",

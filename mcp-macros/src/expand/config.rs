@@ -1,6 +1,6 @@
 //! `#[config]`: registers the struct, and generates the function that hands its fields to the runtime.
 
-use super::snippets::{at, doc, here};
+use super::snippets::{at, cfgs, code_for_editor, constant, doc, here, in_editor, setter};
 use crate::docs::Doc;
 use crate::item::config::{Config, Setting, is_ours};
 use crate::keys::Given;
@@ -23,6 +23,9 @@ pub(crate) fn item(mut item: DeriveInput) -> TokenStream {
 
 /// Generates the impl and the registration in one unnamed constant, so that their names cannot conflict with names of the user.
 pub(crate) fn config(root: &TokenStream, config: &Config<'_>) -> TokenStream {
+    if in_editor() {
+        return unfinished(root, config).unwrap_or_default();
+    }
     let ident = config.ident;
     let reads = config.fields.iter().map(read);
     let members = config.fields.iter().map(|setting| {
@@ -58,7 +61,7 @@ pub(crate) fn config(root: &TokenStream, config: &Config<'_>) -> TokenStream {
             #prefix
         ));
     };
-    constant(root, config, &body)
+    constant(&cfgs(config.attrs), root, &body)
 }
 
 /// Generates the impl of `Debug` that takes the place of a derived impl, and shows `<secret>` in place of a secret.
@@ -100,22 +103,26 @@ pub(crate) fn unfinished(root: &TokenStream, config: &Config<'_>) -> Option<Toke
             }
         }
     };
-    Some(constant(root, config, &body))
-}
-
-fn constant(root: &TokenStream, config: &Config<'_>, body: &TokenStream) -> TokenStream {
-    let cfgs = cfgs(config.attrs);
-    quote_spanned! {here()=>
-        #cfgs
-        const _: () = {
-            use #root::__private as __mcp;
-            #body
-        };
+    let mut code = constant(&cfgs(config.attrs), root, &body);
+    if in_editor() {
+        code.extend(keys_for_editor(root, config));
     }
+    Some(code)
 }
 
-fn cfgs(attrs: &[syn::Attribute]) -> TokenStream {
-    attrs.iter().filter(|attr| attr.path().is_ident("cfg")).map(ToTokens::to_token_stream).collect()
+/// Generates the keys and expressions of the attributes.
+fn keys_for_editor(root: &TokenStream, config: &Config<'_>) -> TokenStream {
+    let fields = config.fields.iter().map(|setting| {
+        let (ty, (keys, default)) = (setting.ty, keys(setting));
+        let cfgs = cfgs(setting.attrs);
+        let keys = (!keys.is_empty())
+            .then(|| quote_spanned!(here()=> #cfgs __mcp::ConfigField::new("", "", 0) #keys;));
+        let default = setting.keys.default.as_ref().map(|_| {
+            quote_spanned!(here()=> #cfgs let _: ::core::option::Option<fn() -> #ty> = #default;)
+        });
+        quote_spanned!(here()=> #keys #default)
+    });
+    code_for_editor(&cfgs(config.attrs), root, &fields.collect())
 }
 
 fn local(setting: &Setting<'_>) -> Ident {
@@ -127,7 +134,6 @@ fn local(setting: &Setting<'_>) -> Ident {
 fn read(setting: &Setting<'_>) -> TokenStream {
     let (ty, local, cfgs) = (setting.ty, local(setting), cfgs(setting.attrs));
     let span = at(ty.span());
-    let keys = &setting.keys;
     let name = setting.ident.unraw().to_string();
     let (option, _) = setting.option();
     let line = quote_spanned!(setting.ident.span()=> ::core::line!());
@@ -135,23 +141,34 @@ fn read(setting: &Setting<'_>) -> TokenStream {
         let about = first_line(doc);
         quote_spanned!(here()=> .about(#about))
     });
-    let variable = keys.env.as_ref().map(|env| {
-        let variable = &env.value.0;
-        quote_spanned!(here()=> .variable(#variable))
-    });
-    let secret = setting.is_secret().then(|| quote_spanned!(here()=> .secret()));
-    let is_set = |flag: &Option<Given<Flag>>| flag.as_ref().is_some_and(|flag| flag.value.0);
-    let file = is_set(&keys.file).then(|| quote_spanned!(here()=> .file()));
-    let directory = is_set(&keys.directory).then(|| quote_spanned!(here()=> .directory()));
-    let (shown, default) = default(setting);
+    let (keys, default) = keys(setting);
     quote_spanned! {span=>
         #cfgs
         let #local = __mcp::ConfigProbe::<#ty>::new().parser().read(
             __from,
-            __mcp::ConfigField::new(#name, #option, #line) #about #variable #shown #secret #file #directory,
+            __mcp::ConfigField::new(#name, #option, #line) #about #keys,
             #default
         );
     }
+}
+
+/// Generates the setters for the keys of the field, and its default.
+fn keys(setting: &Setting<'_>) -> (TokenStream, TokenStream) {
+    let keys = &setting.keys;
+    let variable = keys.env.as_ref().map(|env| {
+        let (name, variable) = (setter("variable", env.span()), &env.value.0);
+        quote_spanned!(here()=> .#name(#variable))
+    });
+    let switch = |name: &str, flag: &Option<Given<Flag>>| {
+        flag.as_ref().filter(|flag| flag.value.0).map(|flag| {
+            let name = setter(name, flag.span());
+            quote_spanned!(here()=> .#name())
+        })
+    };
+    let secret = switch("secret", &keys.secret);
+    let (file, directory) = (switch("file", &keys.file), switch("directory", &keys.directory));
+    let (shown, default) = default(setting);
+    (quote_spanned!(here()=> #variable #shown #secret #file #directory), default)
 }
 
 /// Generates the setter for the text of the default, and the function that makes it.
@@ -167,7 +184,8 @@ fn default(setting: &Setting<'_>) -> (Option<TokenStream>, TokenStream) {
         }
         Some(expr) => (literal(expr), expr.to_token_stream()),
     };
-    let shown = shown.map(|shown| quote_spanned!(here()=> .default(#shown)));
+    let name = setter("default", given.span());
+    let shown = shown.map(|shown| quote_spanned!(here()=> .#name(#shown)));
     (shown, quote_spanned!(here()=> ::core::option::Option::Some(|| #made)))
 }
 

@@ -1,6 +1,6 @@
 //! `#[data]`: the derives and their attributes, and stand-ins for the impls of a derive that fails.
 
-use super::snippets::{here, reexport, root, root_text};
+use super::snippets::{here, reexport, root_text};
 use crate::item::data::{DataField, Derive, data_fields};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
@@ -61,9 +61,14 @@ pub(crate) fn data(root: &TokenStream, derives: &[Derive]) -> TokenStream {
     quote_spanned!(here()=> #[derive(#(#paths),*)] #serde #schemars #own)
 }
 
+/// Generates impls of all derived traits for a type that does not parse, so that its uses cause no further errors.
+pub(crate) fn unfinished(root: &TokenStream, item: &DeriveInput) -> TokenStream {
+    let names = ["Serialize", "Deserialize", "JsonSchema"];
+    names.iter().map(|name| stand_in(root, name, item)).collect()
+}
+
 /// Generates an impl of the trait `name` of serde or schemars for `item`, so that its failed derive causes no further errors.
-pub(crate) fn stand_in(name: &str, item: &DeriveInput) -> TokenStream {
-    let root = root(None);
+pub(crate) fn stand_in(root: &TokenStream, name: &str, item: &DeriveInput) -> TokenStream {
     let (ty, generics) = (&item.ident, &item.generics);
     let (parameters, arguments, bounds) = generics.split_for_impl();
     match name {

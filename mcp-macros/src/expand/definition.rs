@@ -2,8 +2,9 @@
 //! that the `ItemDef` refers to: the schemas of a tool, and the table with which the runtime matches URIs.
 
 use super::param::Field;
-use super::snippets::{at, description, here, icon, text};
+use super::snippets::{at, description, here, icon, setter, text};
 use super::target::{self, output, result_span};
+use crate::docs::Doc;
 use crate::errors::position;
 use crate::item::tokens::outside;
 use crate::item::{Item, Kind};
@@ -20,7 +21,6 @@ use syn::ext::IdentExt as _;
 
 pub(super) fn definition(item: &Item<'_>) -> TokenStream {
     let (name, _) = item.name();
-    let owner = item.owner.map(quote::ToTokens::to_token_stream);
     let (path, line) = (path(item), line(item));
     let origin = quote_spanned! {here()=>
         __mcp::Origin::new(
@@ -58,16 +58,18 @@ pub(super) fn definition(item: &Item<'_>) -> TokenStream {
             quote_spanned!(here()=> __mcp::ItemDef::completion(#name, #origin, #identity, __params, __run))
         }
     };
+    let (keys, schemas) = (keys(item, item.doc.as_ref()), setters(item));
+    quote_spanned!(here()=> #made #keys #schemas)
+}
+
+/// Generates the setters for the keys of the attribute, and for the documentation in place of the key `description`.
+pub(super) fn keys(item: &Item<'_>, doc: Option<&Doc<'_>>) -> TokenStream {
     let keys = &item.keys;
-    let described = description(
-        keys.description.as_ref().map(|description| &description.value),
-        item.doc.as_ref(),
-    )
-    .map(|description| quote_spanned!(here()=> .description(#description)));
+    let owner = item.owner.map(quote::ToTokens::to_token_stream);
+    let described = description(keys.description.as_ref(), doc);
     let (shown, behaviour, content) =
         (shown(keys, owner.as_ref()), behaviour(keys, owner.as_ref()), content(keys));
-    let schemas = setters(item);
-    quote_spanned!(here()=> #made #described #shown #behaviour #content #schemas)
+    quote_spanned!(here()=> #described #shown #behaviour #content)
 }
 
 /// Returns the path of the function for messages: `add`, `Notes::search`.
@@ -91,23 +93,26 @@ fn line(item: &Item<'_>) -> TokenStream {
 /// Generates the setters for the entry in lists: title, icons, group, order and `meta`.
 fn shown(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
     let title = keys.title.as_ref().map(|given| {
-        let title = text(&given.value);
-        quote_spanned!(here()=> .title(#title))
+        let (name, title) = (setter("title", given.span()), text(&given.value));
+        quote_spanned!(here()=> .#name(#title))
     });
-    let icons = (!keys.icon.is_empty()).then(|| {
+    let icons = keys.icon.first().map(|first| {
+        let name = setter("icons", first.span());
         let door = quote_spanned!(here()=> __mcp);
         let icons = keys.icon.iter().map(|given| icon(&given.value, &door));
-        quote_spanned!(here()=> .icons(&[#(#icons),*]))
+        quote_spanned!(here()=> .#name(&[#(#icons),*]))
     });
     let group = keys.group.as_ref().map(|given| {
-        let group = &given.value.0;
-        quote_spanned!(here()=> .group(#group))
+        let (name, group) = (setter("group", given.span()), &given.value.0);
+        quote_spanned!(here()=> .#name(#group))
     });
     let order = keys.order.as_ref().map(|given| {
+        let name = setter("order", given.span());
         let order = Literal::i32_unsuffixed(given.value.0);
-        quote_spanned!(here()=> .order(#order))
+        quote_spanned!(here()=> .#name(#order))
     });
     let meta = keys.meta.as_ref().map(|meta| {
+        let name = setter("meta", meta.span());
         let entries = meta.value.0.iter().map(|(key, value)| match value {
             MetaValue::Json(json) => quote_spanned!(here()=> (#key, __mcp::MetaValue::Json(#json))),
             MetaValue::Made(expr) => {
@@ -115,7 +120,7 @@ fn shown(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
                 quote_spanned!(here()=> (#key, __mcp::MetaValue::Made(|| __mcp::meta_value(#expr))))
             }
         });
-        quote_spanned!(here()=> .meta(&[#(#entries),*]))
+        quote_spanned!(here()=> .#name(&[#(#entries),*]))
     });
     quote_spanned!(here()=> #title #icons #group #order #meta)
 }
@@ -123,9 +128,8 @@ fn shown(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
 /// Generates the setters for behaviour: hints, limits, rights, tasks, schemas.
 fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
     let hint = |name: &str, flag: &Option<Given<Flag>>| {
-        let name = Ident::new(name, here());
         flag.as_ref().map(|flag| {
-            let value = flag.value.0;
+            let (name, value) = (setter(name, flag.span()), flag.value.0);
             quote_spanned!(here()=> .#name(#value))
         })
     };
@@ -138,43 +142,44 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
         hint("single_use", &keys.single_use),
     ];
     let timeout = keys.timeout.as_ref().map(|timeout| {
-        let duration = duration(timeout.value.0);
-        quote_spanned!(here()=> .timeout(#duration))
+        let (name, duration) = (setter("timeout", timeout.span()), duration(timeout.value.0));
+        quote_spanned!(here()=> .#name(#duration))
     });
-    let rate = keys.rate.as_ref().map(|given| rate(&given.value));
+    let rate = keys.rate.as_ref().map(rate);
     let concurrency = keys.concurrency.as_ref().map(|concurrency| {
+        let name = setter("concurrency", concurrency.span());
         let count = Literal::u32_unsuffixed(concurrency.value.0);
-        quote_spanned!(here()=> .concurrency(#count))
+        quote_spanned!(here()=> .#name(#count))
     });
     let rights = rights(keys, owner);
     let asks = keys.asks.as_ref().map(|ask| {
+        let name = setter("asks", ask.span());
         let names =
             ask.value.0.iter().map(|capability| Ident::new(&capability.to_string(), here()));
-        quote_spanned!(here()=> .asks(__mcp::Asks::new() #(.#names())*))
+        quote_spanned!(here()=> .#name(__mcp::Asks::new() #(.#names())*))
     });
-    let task = keys.task.as_ref().map(|given| task(&given.value));
-    let lenient = keys
-        .lenient
-        .as_ref()
-        .filter(|lenient| lenient.value.0)
-        .map(|_| quote_spanned!(here()=> .lenient()));
-    let strict = keys
-        .strict
-        .as_ref()
-        .filter(|strict| strict.value.0)
-        .map(|_| quote_spanned!(here()=> .strict()));
+    let task = keys.task.as_ref().map(task);
+    let switch = |name: &str, flag: &Option<Given<Flag>>| {
+        flag.as_ref().filter(|flag| flag.value.0).map(|flag| {
+            let name = setter(name, flag.span());
+            quote_spanned!(here()=> .#name())
+        })
+    };
+    let (lenient, strict) = (switch("lenient", &keys.lenient), switch("strict", &keys.strict));
     let profile = keys.schema.as_ref().map(|schema| {
         let name = if schema.value == SchemaForm::Full { "Full" } else { "Compatible" };
-        let profile = Ident::new(name, here());
-        quote_spanned!(here()=> .profile(__mcp::SchemaProfile::#profile))
+        let (setter, profile) = (setter("profile", schema.span()), Ident::new(name, here()));
+        quote_spanned!(here()=> .#setter(__mcp::SchemaProfile::#profile))
     });
     let input = keys.input_schema.as_ref().map(|input_schema| {
         let expr = outside(input_schema.value.0.to_token_stream(), owner);
-        quote_spanned!(here()=> .input_schema(|| __mcp::input_schema(#expr)))
+        let name = setter("input_schema", input_schema.span());
+        quote_spanned!(here()=> .#name(|| __mcp::input_schema(#expr)))
     });
     let output = keys.output_schema.as_ref().map(|output_schema| {
         let expr = outside(output_schema.value.0.to_token_stream(), owner);
-        quote_spanned!(here()=> .output_schema(|| __mcp::output_schema(#expr)))
+        let name = setter("output_schema", output_schema.span());
+        quote_spanned!(here()=> .#name(|| __mcp::output_schema(#expr)))
     });
     quote_spanned!(here()=> #(#hints)* #timeout #rate #concurrency #rights #asks #task #lenient #strict #profile #input #output)
 }
@@ -183,19 +188,22 @@ fn behaviour(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
 /// error that points at the key.
 fn rights(keys: &ItemKeys, owner: Option<&TokenStream>) -> TokenStream {
     let scopes = keys.scopes.as_ref().map(|scope| {
-        let (span, scopes) = (at(scope.span()), &scope.value.0);
+        let (name, span, scopes) =
+            (setter("scopes", scope.span()), at(scope.span()), &scope.value.0);
         let made = quote_spanned!(span=> __mcp::scopes!(#(#scopes),*));
-        quote_spanned!(here()=> .scopes(#made))
+        quote_spanned!(here()=> .#name(#made))
     });
     let policy = keys.auth.as_ref().map(|auth| {
         let policy = outside(auth.value.0.to_token_stream(), owner);
         let made = quote_spanned!(at(auth.span())=> __mcp::policy!(#policy));
-        quote_spanned!(here()=> .policy(#made))
+        let name = setter("policy", auth.span());
+        quote_spanned!(here()=> .#name(#made))
     });
     quote_spanned!(here()=> #scopes #policy)
 }
 
-fn rate(rate: &Rate) -> TokenStream {
+fn rate(given: &Given<Rate>) -> TokenStream {
+    let (setter, rate) = (setter("rate", given.span()), &given.value);
     let name = match rate.unit {
         Unit::Second => "per_second",
         Unit::Minute => "per_minute",
@@ -206,10 +214,11 @@ fn rate(rate: &Rate) -> TokenStream {
         let burst = Literal::u32_unsuffixed(given.value.0);
         quote_spanned!(here()=> .burst(#burst))
     });
-    quote_spanned!(here()=> .rate(__mcp::Rate::#name(#count) #burst))
+    quote_spanned!(here()=> .#setter(__mcp::Rate::#name(#count) #burst))
 }
 
-fn task(task: &Task) -> TokenStream {
+fn task(given: &Given<Task>) -> TokenStream {
+    let (setter, task) = (setter("task", given.span()), &given.value);
     let flag = |name: &str, flag: &Option<Given<Flag>>| {
         let name = Ident::new(name, here());
         flag.as_ref().filter(|flag| flag.value.0).map(|_| quote_spanned!(here()=> .#name()))
@@ -223,37 +232,41 @@ fn task(task: &Task) -> TokenStream {
     };
     let flags = [flag("required", &task.required), flag("later", &task.later)];
     let times = [time("ttl", &task.ttl), time("poll", &task.poll)];
-    quote_spanned!(here()=> .task(__mcp::TaskSupport::new() #(#flags)* #(#times)*))
+    quote_spanned!(here()=> .#setter(__mcp::TaskSupport::new() #(#flags)* #(#times)*))
 }
 
 /// Generates the setters for the content of a resource.
 fn content(keys: &ItemKeys) -> TokenStream {
     let mime_type = keys.mime_type.as_ref().map(|mime_type| {
-        let text = &mime_type.value.0;
-        quote_spanned!(here()=> .mime_type(#text))
+        let (name, text) = (setter("mime_type", mime_type.span()), &mime_type.value.0);
+        quote_spanned!(here()=> .#name(#text))
     });
     let size = keys.size.as_ref().map(|size| {
+        let name = setter("size", size.span());
         let bytes = Literal::u64_unsuffixed(size.value.0);
-        quote_spanned!(here()=> .size(#bytes))
+        quote_spanned!(here()=> .#name(#bytes))
     });
-    let audience = keys.audience.as_ref().map(|given| audience(&given.value));
+    let audience = keys.audience.as_ref().map(audience);
     let priority = keys.priority.as_ref().map(|given| {
+        let name = setter("priority", given.span());
         let priority = Literal::f64_unsuffixed(given.value.0);
-        quote_spanned!(here()=> .priority(#priority))
+        quote_spanned!(here()=> .#name(#priority))
     });
-    let cache = keys.cache.as_ref().map(|given| cache(&given.value));
+    let cache = keys.cache.as_ref().map(cache);
     quote_spanned!(here()=> #mime_type #size #audience #priority #cache)
 }
 
-fn audience(audience: &Audience) -> TokenStream {
-    let roles = audience.0.iter().map(|role| match role {
+fn audience(given: &Given<Audience>) -> TokenStream {
+    let name = setter("audience", given.span());
+    let roles = given.value.0.iter().map(|role| match role {
         Reader::User => quote_spanned!(here()=> __mcp::Role::User),
         Reader::Assistant => quote_spanned!(here()=> __mcp::Role::Assistant),
     });
-    quote_spanned!(here()=> .audience(&[#(#roles),*]))
+    quote_spanned!(here()=> .#name(&[#(#roles),*]))
 }
 
-fn cache(cache: &Cache) -> TokenStream {
+fn cache(given: &Given<Cache>) -> TokenStream {
+    let (name, cache) = (setter("cache", given.span()), &given.value);
     let public = cache
         .public
         .as_ref()
@@ -263,7 +276,7 @@ fn cache(cache: &Cache) -> TokenStream {
         let duration = duration(ttl.value.0);
         quote_spanned!(here()=> .ttl(#duration))
     });
-    quote_spanned!(here()=> .cache(__mcp::CachePolicy::new() #public #ttl))
+    quote_spanned!(here()=> .#name(__mcp::CachePolicy::new() #public #ttl))
 }
 
 fn duration(millis: u64) -> TokenStream {

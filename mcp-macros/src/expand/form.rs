@@ -3,13 +3,16 @@
 //! If a form is an argument or a result, serde reads it and schemars describes it. The generated attributes contain no bounds, because the
 //! server checks the bounds only in the answers of users. A form with bounds is not accepted as an argument.
 
-use super::snippets::{at, description, doc, here, text};
+use super::snippets::{
+    at, cfgs, code_for_editor, constant, description, doc, here, in_editor, setter, text,
+};
 use crate::docs::Doc;
 use crate::item::form::{Chosen, Form, FormShape, Named};
+use crate::keys::Given;
 use crate::keys::arg::{DefaultValue, Format};
 use crate::keys::number::{Bound, Range};
 use crate::syntax::first_reference;
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
@@ -17,6 +20,9 @@ use syn::{Attribute, Data, DeriveInput, Expr, ExprLit, ExprUnary, Lit, Type, UnO
 
 /// Generates the impl in one unnamed constant, so that its names cannot conflict with names of the user.
 pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
+    if in_editor() {
+        return unfinished(root, form).unwrap_or_default();
+    }
     let ident = form.ident;
     let body = match &form.shape {
         FormShape::Struct { named, fields, .. } => {
@@ -45,7 +51,7 @@ pub(crate) fn form(root: &TokenStream, form: &Form<'_>) -> TokenStream {
             }
         }
     };
-    constant(root, form, &body)
+    constant(&cfgs(form.attrs), root, &body)
 }
 
 /// Generates a stand-in impl beside the errors of a form, so that code which uses the form causes no further errors.
@@ -73,39 +79,44 @@ pub(crate) fn unfinished(root: &TokenStream, form: &Form<'_>) -> Option<TokenStr
             }
         },
     };
-    Some(constant(root, form, &body))
+    let mut code = constant(&cfgs(form.attrs), root, &body);
+    if in_editor() {
+        code.extend(keys_for_editor(root, form));
+    }
+    Some(code)
 }
 
-fn constant(root: &TokenStream, form: &Form<'_>, body: &TokenStream) -> TokenStream {
-    let cfgs = form.attrs.iter().filter(|attr| attr.path().is_ident("cfg"));
-    quote_spanned! {here()=>
-        #(#cfgs)*
-        const _: () = {
-            use #root::__private as __mcp;
-            #body
-        };
-    }
+/// Generates the keys and expressions of the attributes.
+fn keys_for_editor(root: &TokenStream, form: &Form<'_>) -> TokenStream {
+    let keys: TokenStream = match &form.shape {
+        FormShape::Struct { named, .. } => {
+            named.iter().map(field).map(|field| quote_spanned!(here()=> #field;)).collect()
+        }
+        FormShape::Enum(variants) => variants
+            .iter()
+            .map(title)
+            .map(|title| quote_spanned!(here()=> let _ = #title;))
+            .collect(),
+    };
+    code_for_editor(&cfgs(form.attrs), root, &keys)
 }
 
 fn field(field: &Named<'_>) -> TokenStream {
     let (ty, keys) = (field.ty, &field.keys);
     let title = keys.title.as_ref().map(|given| {
-        let title = text(&given.value);
-        quote_spanned!(here()=> .title(#title))
+        let (name, title) = (setter("title", given.span()), text(&given.value));
+        quote_spanned!(here()=> .#name(#title))
     });
-    let described = description(
-        keys.description.as_ref().map(|description| &description.value),
-        field.doc.as_ref(),
-    )
-    .map(|description| quote_spanned!(here()=> .description(#description)));
-    let range = keys.range.as_ref().map(|given| range(at(given.span()), &given.value));
+    let described = description(keys.description.as_ref(), field.doc.as_ref());
+    let range = keys.range.as_ref().map(range);
     let count = |count: Option<usize>| option(count.map(Literal::usize_unsuffixed));
     let len = keys.len.as_ref().map(|len| {
-        let (span, least, most) = (at(len.span()), count(len.value.min), count(len.value.max));
-        quote_spanned!(span=> .len(#least, #most))
+        let (name, span) = (setter("len", len.span()), at(len.span()));
+        let (least, most) = (count(len.value.min), count(len.value.max));
+        quote_spanned!(span=> .#name(#least, #most))
     });
     let format = keys.format.as_ref().map(|format| {
-        let span = at(format.span());
+        let (setter, span) = (setter("format", format.span()), at(format.span()));
         let name = match format.value {
             Format::Email => "Email",
             Format::Uri => "Uri",
@@ -113,10 +124,10 @@ fn field(field: &Named<'_>) -> TokenStream {
             Format::DateTime => "DateTime",
         };
         let name = syn::Ident::new(name, here());
-        quote_spanned!(span=> .format(__mcp::TextFormat::#name))
+        quote_spanned!(span=> .#setter(__mcp::TextFormat::#name))
     });
     let default = keys.default.as_ref().map(|default| {
-        let span = at(default.span());
+        let (name, span) = (setter("default", default.span()), at(default.span()));
         let made = match &default.value {
             DefaultValue(None) => quote_spanned!(span=> __mcp::from_default()),
             DefaultValue(Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. }))) => {
@@ -124,27 +135,30 @@ fn field(field: &Named<'_>) -> TokenStream {
             }
             DefaultValue(Some(expr)) => quote_spanned!(at(expr.span())=> #expr),
         };
-        quote_spanned!(span=> .default(|| #made))
+        quote_spanned!(span=> .#name(|| #made))
     });
     let span = at(field.span());
     quote_spanned!(span=> __mcp::field::<#ty>() #title #described #range #len #format #default.done())
 }
 
 /// Generates a single call for both ends of the range, so that a field whose type has no range causes a single error.
-fn range(span: Span, range: &Range) -> TokenStream {
+fn range(given: &Given<Range>) -> TokenStream {
+    let (span, range) = (at(given.span()), &given.value);
     let float = |bound: &Bound| matches!(bound, Bound::Float(_));
     if range.start.as_ref().is_some_and(float) || range.end.as_ref().is_some_and(float) {
         let bound =
             |bound: Option<Bound>| option(bound.map(|end| Literal::f64_unsuffixed(end.float())));
         let (least, most) = (bound(range.start), bound(range.end));
-        return quote_spanned!(span=> .range_float(#least, #most));
+        let name = setter("range_float", given.span());
+        return quote_spanned!(span=> .#name(#least, #most));
     }
     let bound = |bound: Option<Bound>| match bound {
         Some(Bound::Int(int)) => option(Some(Literal::i128_unsuffixed(int))),
         _ => option(None),
     };
     let (least, most) = (bound(range.start), bound(range.end));
-    quote_spanned!(span=> .range(#least, #most))
+    let name = setter("range", given.span());
+    quote_spanned!(span=> .#name(#least, #most))
 }
 
 fn option(value: Option<Literal>) -> TokenStream {

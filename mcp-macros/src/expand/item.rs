@@ -1,10 +1,10 @@
 //! Generates the code that registers an item, and the function in it that reads the arguments and calls the user's function.
 
-use super::definition::{constants, definition};
+use super::definition::{constants, definition, keys};
 use super::mark::mark;
 use super::param::{Field, fields};
-use super::snippets::{at, here, root};
-use super::target::{self, output, result_span};
+use super::snippets::{at, code_for_editor, here, in_editor, root};
+use super::target::{self, inherited, output, result_span};
 use crate::item::{Item, Kind, Mode};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
@@ -12,6 +12,9 @@ use quote::quote_spanned;
 /// Generates the registration of an item. All code except the mark is in one constant, so that generated names cannot conflict with names
 /// of the user.
 pub(crate) fn item(item: &Item<'_>) -> TokenStream {
+    if in_editor() {
+        return for_editor(item);
+    }
     let root = root(item.keys.crate_path.as_ref());
     let fields = fields(item);
     // The traits that probe types are imported only if they are used: for a parameter, or for the result of a tool or resource.
@@ -36,6 +39,24 @@ pub(crate) fn item(item: &Item<'_>) -> TokenStream {
     };
     let constant = target::constant(item, &root, &body);
     quote_spanned!(here()=> #mark #constant)
+}
+
+/// Generates the code beside the errors of an item.
+pub(crate) fn unfinished(item: &Item<'_>) -> Option<TokenStream> {
+    if in_editor() { Some(for_editor(item)) } else { mark(item) }
+}
+
+/// Generates the expressions and keys of an item, also of an item with mistakes. An attribute on a method is imported, because
+/// `#[handlers]` has taken it out of the block.
+fn for_editor(item: &Item<'_>) -> TokenStream {
+    let keys = keys(item, None);
+    let keys = (!keys.is_empty()).then(
+        || quote_spanned!(here()=> ::core::option::Option::<__mcp::ItemDef>::None.unwrap() #keys;),
+    );
+    let arguments: TokenStream = fields(item).iter().filter_map(Field::in_editor).collect();
+    let attribute = item.attribute.map(|path| quote_spanned!(here()=> use #path as _;));
+    let root = root(item.keys.crate_path.as_ref());
+    code_for_editor(&inherited(item), &root, &quote_spanned!(here()=> #attribute #keys #arguments))
 }
 
 fn args(fields: &[Field<'_>]) -> Option<TokenStream> {

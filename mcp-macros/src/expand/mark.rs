@@ -15,7 +15,7 @@ use syn::{Path, PathSegment};
 
 /// Generates the mark of a completion function. A function with a mistake gets a mark too. Otherwise `#[complete(function)]` would cause a
 /// second error.
-pub(crate) fn mark(item: &Item<'_>) -> Option<TokenStream> {
+pub(super) fn mark(item: &Item<'_>) -> Option<TokenStream> {
     if item.kind != Kind::Completion {
         return None;
     }
@@ -86,9 +86,11 @@ pub(super) fn marked(path: &Path, owner: Option<&TokenStream>) -> TokenStream {
     };
     quote_spanned! {span=> {
         use __mcp::unmarked::*;
+        // Before the macro, because rustc would name the macro in the error about a missing function.
+        let __function = &#used;
         #stand_in
         use #path as __Completion;
-        __mcp::completed::<__Completion, _>(&#used)
+        __mcp::completed::<__Completion, _>(__function)
     }}
 }
 

@@ -5,11 +5,13 @@ pub(crate) mod data;
 mod definition;
 pub(crate) mod form;
 pub(crate) mod item;
-pub(crate) mod mark;
+mod mark;
 mod param;
 pub(crate) mod schema;
 pub(crate) mod server;
 mod snippets;
 mod target;
 
-pub(crate) use snippets::{beside, root};
+#[cfg(test)]
+pub(crate) use snippets::IN_TEST;
+pub(crate) use snippets::{beside, in_editor, root};

@@ -1,16 +1,18 @@
 //! Generates the code for the parameters of a function: their definitions, and for each of them a handle, whose methods read the value.
 
 use super::mark::marked;
-use super::snippets::{at, description, here, reexport, root_text, text};
+use super::snippets::{at, description, here, reexport, root_text, setter, text};
+use crate::docs::Doc;
 use crate::errors::position;
 use crate::item::data::own_types;
 use crate::item::tokens::outside;
 use crate::item::{Item, Mode, Param, Place, Role};
+use crate::keys::Given;
 use crate::keys::arg::{Completer, DefaultValue};
 use crate::keys::attributes::ArgKeys;
 use crate::keys::number::{Bound, Len, Range};
 use crate::keys::text::{json_float, json_literal};
-use crate::syntax::{is_borrowed_argument, strip_groups};
+use crate::syntax::{first_reference, is_borrowed_argument, strip_groups};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote_spanned};
 use syn::ext::IdentExt as _;
@@ -136,7 +138,12 @@ impl Field<'_> {
     /// Generates the property of the constant schema for the parameter. The receiver has none.
     pub(super) fn property(&self, is_demanded: bool) -> Option<TokenStream> {
         let Place::Typed(_, ty) = self.param.place else { return None };
-        let (span, arg) = (self.span(), self.arg());
+        let keys = &self.param.keys;
+        // A constraint that does not fit the type fails here.
+        let constraint = (keys.range.as_ref().map(Given::span))
+            .or_else(|| keys.len.as_ref().map(Given::span))
+            .or_else(|| keys.pattern.as_ref().map(Given::span));
+        let (span, arg) = (constraint.map_or_else(|| self.span(), at), self.arg());
         let ty = if self.is_spread() {
             let holder = self.holder();
             quote_spanned!(span=> __mcp::Args<#holder>)
@@ -298,21 +305,48 @@ impl Field<'_> {
         let name = self.param.name();
         let owner = self.item.owner.map(quote::ToTokens::to_token_stream);
         let keys = &self.param.keys;
-        let title = keys.title.as_ref().map(|given| {
-            let title = text(&given.value);
-            quote_spanned!(here()=> .title(#title))
-        });
-        let described = description(
-            keys.description.as_ref().map(|description| &description.value),
-            self.param.doc.as_ref(),
-        )
-        .map(|description| quote_spanned!(here()=> .description(#description)));
-        let constraints = constraints(keys);
+        let setters = setters(keys, self.param.doc.as_ref());
         let complete =
             keys.complete.as_ref().map(|complete| completer(&complete.value, owner.as_ref()));
         let default = self.literal().map(|literal| quote_spanned!(here()=> .default(#literal)));
         let line = line(self.param.span());
-        quote_spanned!(here()=> __mcp::ArgDef::new(#name) #title #described #constraints #default #complete #line)
+        quote_spanned!(here()=> __mcp::ArgDef::new(#name) #setters #default #complete #line)
+    }
+
+    /// Generates the keys and expressions of the attributes, or nothing if there are none.
+    pub(super) fn in_editor(&self) -> Option<TokenStream> {
+        let keys = &self.param.keys;
+        let owner = self.item.owner.map(quote::ToTokens::to_token_stream);
+        let user = |tokens: TokenStream| outside(tokens, owner.as_ref());
+        let path = keys.complete.as_ref().and_then(|complete| match &complete.value {
+            Completer::Function(path) => Some(user(path.to_token_stream())),
+            Completer::Values(_) => None,
+        });
+        let path = path.map(|path| quote_spanned!(here()=> let _ = #path;));
+        let made = keys.default.as_ref().and_then(|default| match &default.value.0 {
+            None | Some(Expr::Lit(ExprLit { lit: Lit::Str(_), .. })) => None,
+            Some(expr) => Some(user(expr.to_token_stream())),
+        });
+        let made = made.map(|expr| match self.param.place {
+            // With the type, the editor completes names that have this type first. A borrowed type is not that of the default.
+            Place::Typed(_, ty) if first_reference(ty).is_none() => {
+                let ty = self.outside(ty);
+                quote_spanned!(here()=> let _ = || -> #ty { #expr };)
+            }
+            _ => quote_spanned!(here()=> let _ = || #expr;),
+        });
+        let complete = keys.complete.as_ref().map(|complete| {
+            let name = setter("complete", complete.span());
+            quote_spanned!(here()=> .#name(__mcp::Completer::Values(&[])))
+        });
+        let default = keys.default.as_ref().map(|default| {
+            let name = setter("default", default.span());
+            quote_spanned!(here()=> .#name(__mcp::Literal::Empty))
+        });
+        let setters = setters(keys, None);
+        let keys = quote_spanned!(here()=> #setters #complete #default);
+        (!keys.is_empty())
+            .then(|| quote_spanned!(here()=> __mcp::ArgDef::new("") #keys; #path #made))
     }
 }
 
@@ -341,33 +375,40 @@ fn located(ident: &Ident, span: Span) -> Ident {
     ident
 }
 
-fn constraints(keys: &ArgKeys) -> TokenStream {
-    let range = keys.range.as_ref().map(|given| range(&given.value));
-    let len = keys.len.as_ref().map(|given| len(&given.value));
+/// Generates the setters for the keys that need no type, and for the documentation in place of the key `description`.
+fn setters(keys: &ArgKeys, doc: Option<&Doc<'_>>) -> TokenStream {
+    let title = keys.title.as_ref().map(|given| {
+        let (name, title) = (setter("title", given.span()), text(&given.value));
+        quote_spanned!(here()=> .#name(#title))
+    });
+    let described = description(keys.description.as_ref(), doc);
+    let range = keys.range.as_ref().map(range);
+    let len = keys.len.as_ref().map(len);
     let pattern = keys.pattern.as_ref().map(|pattern| {
-        let text = &pattern.value.0;
+        let (name, text) = (setter("pattern", pattern.span()), &pattern.value.0);
         quote_spanned! {here()=>
-            .pattern(#text, {
+            .#name(#text, {
                 static __REGEX: __mcp::CompiledPattern = __mcp::CompiledPattern::new();
                 &__REGEX
             })
         }
     });
     let example = keys.example.as_ref().map(|example| {
-        let json = &example.value.json;
-        quote_spanned!(here()=> .example(#json))
+        let (name, json) = (setter("example", example.span()), &example.value.json);
+        quote_spanned!(here()=> .#name(#json))
     });
     let header = keys.header.as_ref().map(|header| {
-        let name = &header.value.0;
-        quote_spanned!(here()=> .header(#name))
+        let (setter, name) = (setter("header", header.span()), &header.value.0);
+        quote_spanned!(here()=> .#setter(#name))
     });
-    quote_spanned!(here()=> #range #len #pattern #example #header)
+    quote_spanned!(here()=> #title #described #range #len #pattern #example #header)
 }
 
-fn range(range: &Range) -> TokenStream {
+fn range(given: &Given<Range>) -> TokenStream {
+    let (name, range) = (setter("range", given.span()), &given.value);
     let start = range.start.map(|start| bound("min", start));
     let end = range.end.map(|end| bound(if range.inclusive { "max" } else { "below" }, end));
-    quote_spanned!(here()=> .range(__mcp::Range::new() #start #end))
+    quote_spanned!(here()=> .#name(__mcp::Range::new() #start #end))
 }
 
 /// Generates the setter call for a bound. A float gets its JSON text as a second argument, because float formatting is not available in
@@ -392,7 +433,8 @@ fn bound(side: &str, bound: Bound) -> TokenStream {
     }
 }
 
-fn len(len: &Len) -> TokenStream {
+fn len(given: &Given<Len>) -> TokenStream {
+    let (name, len) = (setter("len", given.span()), &given.value);
     let count = |length: Option<usize>| {
         length.map_or_else(
             || quote_spanned!(here()=> ::core::option::Option::None),
@@ -403,7 +445,7 @@ fn len(len: &Len) -> TokenStream {
         )
     };
     let (min, max) = (count(len.min), count(len.max));
-    quote_spanned!(here()=> .len(#min, #max))
+    quote_spanned!(here()=> .#name(#min, #max))
 }
 
 fn completer(completer: &Completer, owner: Option<&TokenStream>) -> TokenStream {

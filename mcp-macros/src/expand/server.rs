@@ -1,6 +1,6 @@
 //! Generates the code of `server!(…)`, an expression that creates the builder of a server, and of `items![…]`, a list of items.
 
-use super::snippets::{at, here, icon, root, text};
+use super::snippets::{at, here, icon, root, setter, text};
 use crate::keys::attributes::ServerKeys;
 use crate::keys::number::SizeExpr;
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -31,19 +31,21 @@ pub(crate) fn server(keys: &ServerKeys) -> TokenStream {
         ("version", &keys.version),
     ];
     let expressions = expressions.into_iter().filter_map(|(name, key)| {
-        let (name, text) = (Ident::new(name, here()), text(&key.as_ref()?.value));
+        let key = key.as_ref()?;
+        let (name, text) = (setter(name, key.span()), text(&key.value));
         Some(quote_spanned!(here()=> .#name(#text)))
     });
     let icons = keys.icon.iter().map(|given| {
-        let icon = icon(&given.value, &door);
-        quote_spanned!(here()=> .icon(#icon))
+        let (name, icon) = (setter("icon", given.span()), icon(&given.value, &door));
+        quote_spanned!(here()=> .#name(#icon))
     });
     let max_result = keys.max_result.as_ref().map(|max_result| {
         let bytes = match &max_result.value {
             SizeExpr::Bytes(bytes) => Literal::u64_suffixed(*bytes).to_token_stream(),
             SizeExpr::Expr(expr) => expr.to_token_stream(),
         };
-        quote_spanned!(here()=> .max_result(#bytes))
+        let name = setter("max_result", max_result.span());
+        quote_spanned!(here()=> .#name(#bytes))
     });
     quote_spanned! {here()=>
         {

@@ -1,11 +1,17 @@
-//! Snippets that all generators use: spans, the path of the runtime, texts, icons.
+//! Snippets that all generators use: spans, the path of the runtime, texts, icons, and code for editors.
+//!
+//! rust-analyzer takes all generated tokens with the span of a user's token for meanings of this token, and expands an item after each
+//! keystroke in it. It needs no registration, because rustc checks the program. It only gets what the macro takes out of the item: the
+//! expressions in attributes, and the names of the keys as names of documented setters.
 
 use crate::docs::{Doc, DocPart};
 use crate::keys::Given;
 use crate::keys::nested::Icon;
 use crate::keys::text::{CratePath, Text};
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens as _, quote_spanned};
+use crate::syntax::regroup;
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+use syn::Attribute;
 
 /// Returns the span of generated tokens. Local names with this span cannot conflict with names of the user, and lints recognise generated
 /// code by this span.
@@ -13,9 +19,15 @@ pub(super) fn here() -> Span {
     Span::mixed_site()
 }
 
-/// Returns the span of [`here`] with the location of the user's token, so that errors point there.
+/// Returns the span of [`here`] with the location of the user's token, so that errors point there. An editor gets no location, because it
+/// would take the generated tokens for definitions of the user's token.
 pub(super) fn at(place: Span) -> Span {
-    here().located_at(place)
+    if in_editor() { here() } else { here().located_at(place) }
+}
+
+/// Returns the name of a setter with the location of its key, so that an editor shows the documentation of the setter at the key.
+pub(super) fn setter(name: &str, key: Span) -> Ident {
+    Ident::new(name, here().located_at(key))
 }
 
 /// Returns the path in `crate = path`, or `::mcp_runtime` by default.
@@ -34,6 +46,22 @@ pub(super) fn root_text(root: &TokenStream) -> String {
 /// Returns the path of a re-exported crate in the form that serde and schemars take: `"::mcp_runtime::__private::serde"`.
 pub(super) fn reexport(root: &TokenStream, name: &str) -> String {
     format!("{}::__private::{name}", root_text(root))
+}
+
+/// Generates the unnamed constant around generated code, in which `__mcp` is the runtime's module for generated code.
+pub(super) fn constant(attrs: &TokenStream, root: &TokenStream, body: &TokenStream) -> TokenStream {
+    quote_spanned! {here()=>
+        #attrs
+        const _: () = {
+            use #root::__private as __mcp;
+            #body
+        };
+    }
+}
+
+/// Returns the attributes `cfg`, for generated code that exists only with its item.
+pub(super) fn cfgs(attrs: &[Attribute]) -> TokenStream {
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg")).map(ToTokens::to_token_stream).collect()
 }
 
 /// Generates the errors and then the expression, in a block that has the type of the expression.
@@ -64,9 +92,16 @@ pub(super) fn doc(doc: &Doc<'_>) -> TokenStream {
     }
 }
 
-/// Generates the description from the key, or else from the doc comment.
-pub(super) fn description(key: Option<&Text>, docs: Option<&Doc<'_>>) -> Option<TokenStream> {
-    key.map(text).or_else(|| docs.map(doc))
+/// Generates the setter of the description from the key, or else from the doc comment.
+pub(super) fn description(
+    key: Option<&Given<Text>>,
+    docs: Option<&Doc<'_>>,
+) -> Option<TokenStream> {
+    let (name, text) = match key {
+        Some(given) => (setter("description", given.span()), text(&given.value)),
+        None => (Ident::new("description", here()), doc(docs?)),
+    };
+    Some(quote_spanned!(here()=> .#name(#text)))
 }
 
 /// Generates an icon. `private` is the path of the runtime's module `__private`. Its alias `__mcp` is not always in scope.
@@ -81,4 +116,55 @@ pub(super) fn icon(icon: &Icon, private: &TokenStream) -> TokenStream {
         quote_spanned!(here()=> .sizes(&[#(#sizes),*]))
     });
     quote_spanned!(here()=> #private::Icon::new(#src) #mime_type #sizes)
+}
+
+/// Whether the macro runs in rust-analyzer. Its server for macros is a program of its own, and the server in an editor's extension can also
+/// be `rust-analyzer` itself. In an unknown program the macro generates the code for rustc.
+pub(crate) fn in_editor() -> bool {
+    #[cfg(test)]
+    return IN_TEST.get();
+    #[cfg(not(test))]
+    *IN_PROCESS
+}
+
+#[cfg(not(test))]
+static IN_PROCESS: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
+    let program = std::env::current_exe().unwrap_or_default();
+    let name = program.file_name().unwrap_or_default();
+    name.to_string_lossy().contains("rust-analyzer")
+});
+
+#[cfg(test)]
+thread_local! {
+    /// Whether the macros of this thread generate code for rust-analyzer.
+    pub(crate) static IN_TEST: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Generates a closure with the code, which may use the alias `__mcp`. The editor would complete names of ours in the user's expressions, so
+/// neither the closure nor the alias has a name.
+pub(super) fn code_for_editor(
+    attrs: &TokenStream,
+    root: &TokenStream,
+    code: &TokenStream,
+) -> TokenStream {
+    if code.is_empty() {
+        return TokenStream::new();
+    }
+    let code = without_alias(code.clone(), &quote_spanned!(here()=> #root::__private));
+    quote_spanned! {here()=>
+        #attrs
+        const _: fn() = || { #code };
+    }
+}
+
+/// Replaces the alias `__mcp` by the path of the module. The editor would complete the alias in the user's expressions.
+fn without_alias(tokens: TokenStream, module: &TokenStream) -> TokenStream {
+    let replaced = |token| match token {
+        TokenTree::Ident(name) if name == "__mcp" => module.clone(),
+        TokenTree::Group(group) => {
+            TokenTree::from(regroup(&group, without_alias(group.stream(), module))).into()
+        }
+        token => token.into(),
+    };
+    tokens.into_iter().map(replaced).collect()
 }

@@ -14,7 +14,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Ident, LitStr, Token, Type};
+use syn::{Attribute, Ident, LitStr, Path, Token, Type};
 
 /// How a function runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +32,8 @@ pub(crate) struct Item<'a> {
     pub(crate) function: &'a Function,
     /// For a method, the type of its impl block.
     pub(crate) owner: Option<&'a Type>,
+    /// For a method, the path of its attribute.
+    pub(crate) attribute: Option<&'a Path>,
     pub(crate) keys: ItemKeys,
     pub(crate) doc: Option<Doc<'a>>,
     /// The URI of a resource, if it is valid.
@@ -89,6 +91,7 @@ impl<'a> Item<'a> {
             kind,
             function,
             owner,
+            attribute: None,
             keys,
             doc: docs::read(&function.attrs),
             template,

@@ -1,7 +1,8 @@
 //! Model of an impl block and its members. Members without our attributes stay as the user wrote them.
 
 use super::function::{Function, Kind};
-use super::tokens::{half_written, without_conditional, without_helpers};
+use super::half_typed;
+use super::tokens::{without_conditional, without_helpers};
 use crate::syntax::{between, path_of, regroup};
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::parse::discouraged::Speculative as _;
@@ -98,7 +99,7 @@ impl BlockMember {
         match self {
             Self::Marked(marked) => {
                 let tokens = &marked.tokens;
-                half_written(tokens).unwrap_or_else(|| without_helpers(tokens.clone()))
+                half_typed::function(tokens).unwrap_or_else(|| without_helpers(tokens.clone()))
             }
             Self::Plain(tokens) | Self::Macro(tokens) | Self::Hidden(_, tokens) => tokens.clone(),
         }

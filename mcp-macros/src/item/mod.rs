@@ -4,6 +4,7 @@ pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod form;
 pub(crate) mod function;
+pub(crate) mod half_typed;
 mod handler;
 pub(crate) mod impl_block;
 pub(crate) mod schema;

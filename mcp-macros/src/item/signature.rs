@@ -193,6 +193,10 @@ fn binding(input: ParseStream<'_>) -> syn::Result<Binding> {
     }
     let start = input.cursor();
     while !input.is_empty() && !input.peek(Token![,]) && !is_colon(input) {
+        // The next parameter begins with its attributes, or its name comes behind a name.
+        if input.peek(Token![#]) || input.peek(syn::Ident) && input.peek2(syn::Ident) {
+            return Err(input.error("expected `:`"));
+        }
         // Reads both colons of a path together, so that the second is not mistaken for the end of the pattern.
         if input.parse::<Option<Token![::]>>()?.is_none() {
             input.parse::<TokenTree>()?;

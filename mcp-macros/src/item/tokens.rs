@@ -18,7 +18,7 @@ pub(crate) fn without_helpers(function: TokenStream) -> TokenStream {
 }
 
 /// Returns the group of parameters and its index among the tokens. The function need not parse.
-fn params(tokens: &[TokenTree]) -> Option<(usize, Group)> {
+pub(super) fn params(tokens: &[TokenTree]) -> Option<(usize, Group)> {
     let mut found_fn = false;
     let mut angles = 0_i32;
     let mut arrow = false;
@@ -44,67 +44,36 @@ fn params(tokens: &[TokenTree]) -> Option<(usize, Group)> {
     None
 }
 
-/// Returns the function without our attributes if it is half-typed: a parameter has no complete type yet, as in `a`, `a:`, `a: Vec<` or `a:
-/// &`. rustc has already reported this mistake, and finds it again in the returned tokens. Both errors have the same span, so rustc shows
-/// only one of them.
-pub(crate) fn half_written(function: &TokenStream) -> Option<TokenStream> {
-    let tokens: Vec<TokenTree> = function.clone().into_iter().collect();
-    let (_, written) = params(&tokens)?;
-    let inner: Vec<TokenTree> = written.stream().into_iter().collect();
-    let mut angles = 0_i32;
-    let parts = inner.split(|token| match token {
-        TokenTree::Punct(punct) => {
-            angles += i32::from(punct.as_char() == '<') - i32::from(punct.as_char() == '>');
-            punct.as_char() == ',' && angles <= 0
-        }
-        _ => false,
-    });
-    let mut parts: Vec<&[TokenTree]> = parts.collect();
-    // A trailing comma leaves an empty part behind it, which is not a parameter.
-    parts.pop_if(|part| part.is_empty());
-    if !parts.into_iter().any(has_no_type) {
-        return None;
-    }
-    let mut tokens: Vec<TokenTree> = without_helpers(function.clone()).into_iter().collect();
-    if let Some((at, mut params)) = params(&tokens)
-        && params.stream().into_iter().count() < inner.len()
-    {
-        // A rebuilt group has a single span. rustc usually reports the mistake at the end of the group, so the span of the closing
-        // delimiter is used.
-        params.set_span(written.span_close());
-        tokens[at] = params.into();
-    }
-    Some(tokens.into_iter().collect())
-}
-
-fn has_no_type(param: &[TokenTree]) -> bool {
-    let is_self =
-        param.iter().any(|token| matches!(token, TokenTree::Ident(word) if word == "self"));
-    let is_typed = param.iter().any(|token| is_punct(token, ':'));
-    let is_open = match param.last() {
-        // A type can end with `>`, with `!` (the never type) or with `+`. syn reports a trailing `..`.
-        Some(TokenTree::Punct(punct)) => !matches!(punct.as_char(), '>' | '!' | '+' | '.'),
-        Some(_) => false,
-        None => true,
-    };
-    is_open || !is_typed && !is_self
-}
-
 /// Returns the function without `cfg_attr`, which could add one of our attributes again.
 pub(crate) fn without_conditional(function: TokenStream) -> TokenStream {
     without_attributes(function, |path| matches!(path, [word] if word == "cfg_attr"))
 }
 
 /// Returns the struct or enum without our attributes on its fields or variants.
-pub(crate) fn without_form_helpers(item: TokenStream) -> TokenStream {
+pub(crate) fn without_field_helpers(item: TokenStream) -> TokenStream {
     let fields = |token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-            let ours = |path: &[String]| matches!(path, [word] if word == "arg");
+            let ours =
+                |path: &[String]| matches!(path, [word] if word == "arg" || word == "config");
             stripped(group, ours).into()
         }
         token => token,
     };
     item.into_iter().map(fields).collect()
+}
+
+/// Returns the struct or enum without the attributes that only our attributes and the derives know, at any depth.
+pub(super) fn without_derive_helpers(item: TokenStream) -> TokenStream {
+    const WORDS: [&str; 5] = ["arg", "config", "mcp", "schemars", "serde"];
+    let is_helper = |path: &[String]| matches!(path, [word] if WORDS.contains(&&**word));
+    let inside = |token| match token {
+        TokenTree::Group(group) if group.delimiter() != Delimiter::Bracket => {
+            let inner = without_derive_helpers(group.stream());
+            TokenTree::from(regroup(&group, inner))
+        }
+        token => token,
+    };
+    without_attributes(item, is_helper).into_iter().map(inside).collect()
 }
 
 fn is_param_helper(path: &[String]) -> bool {
@@ -163,7 +132,9 @@ fn rewrite(tokens: TokenStream, owner: Option<&TokenStream>, bound: &[String]) -
             TokenTree::Ident(ident) if ident == "Self" && owner.is_some() => {
                 let owner = relocated(owner.cloned().unwrap_or_default(), ident.span());
                 let is_path = matches!(tokens.peek(), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
-                new.extend(if is_path { angled(owner, ident.span()) } else { owner });
+                // rust-analyzer completes no name behind `<Type>::`.
+                let is_angled = is_path && !is_plain(&owner);
+                new.extend(if is_angled { angled(owner, ident.span()) } else { owner });
             }
             TokenTree::Group(group) => {
                 let inner = rewrite(group.stream(), owner, bound);
@@ -179,6 +150,13 @@ fn rewrite(tokens: TokenStream, owner: Option<&TokenStream>, bound: &[String]) -
         quote = None;
     }
     new
+}
+
+/// Whether the type is a path without arguments, which `::` can follow as it is.
+fn is_plain(ty: &TokenStream) -> bool {
+    ty.clone()
+        .into_iter()
+        .all(|token| matches!(token, TokenTree::Ident(_)) || is_punct(&token, ':'))
 }
 
 /// Returns `<Type>`, the form in which `::` can follow any type.
@@ -211,7 +189,7 @@ fn collect_bound(tokens: &TokenStream, bound: &mut Vec<String>) {
     }
 }
 
-fn is_punct(token: &TokenTree, char: char) -> bool {
+pub(super) fn is_punct(token: &TokenTree, char: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == char)
 }
 

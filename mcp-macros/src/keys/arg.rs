@@ -7,6 +7,7 @@ use super::suggest::suggest;
 use super::text::{json_literal, literal};
 use crate::errors::Errors;
 use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
 use syn::parse::ParseStream;
 use syn::{Expr, Ident, LitStr, Path, Token};
 
@@ -22,6 +23,13 @@ impl Value for DefaultValue {
             return Ok(Self(None));
         }
         assigned::<Self, _>(key, input, |input| expression(input).map(|value| Self(Some(value))))
+    }
+
+    fn unfinished(tokens: TokenStream) -> Option<Self> {
+        // The first token is `=`.
+        let value: TokenStream = tokens.into_iter().skip(1).collect();
+        let value = if value.is_empty() { quote!(::core::unreachable!()) } else { value };
+        Some(Self(Some(Expr::Verbatim(value))))
     }
 }
 

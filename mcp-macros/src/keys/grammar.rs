@@ -5,7 +5,8 @@
 
 use super::suggest::suggest;
 use super::tables::{ALL, Table};
-use crate::errors::Errors;
+use crate::errors::{Errors, position};
+use crate::syntax::{between, written};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::Token;
 use syn::ext::IdentExt as _;
@@ -32,6 +33,11 @@ pub(crate) trait Value: Sized {
 
     /// Reads the value after the key.
     fn read(key: &Ident, input: ParseStream<'_>, errors: &Errors) -> syn::Result<Self>;
+
+    /// Returns the value for tokens that `read` rejects, if an editor can complete the tokens.
+    fn unfinished(_: TokenStream) -> Option<Self> {
+        None
+    }
 }
 
 /// Field that stores the value of a key: an `Option` for a single value, a `Vec` for a key that can be repeated.
@@ -44,9 +50,19 @@ impl<T: Value> Slot for Option<Given<T>> {
         if self.is_some() {
             return Err(syn::Error::new(key.span(), format!("`{key}` is given twice: keep one")));
         }
-        let value = T::read(&key, input, errors)?;
-        *self = Some(Given { key, value });
-        Ok(())
+        let start = input.cursor();
+        let read = T::read(&key, input, errors);
+        let (value, result) = match read {
+            Ok(value) => (Some(value), Ok(())),
+            Err(error) => {
+                skip_to_comma(input);
+                let tokens = between(start, input.cursor());
+                let error = at_key(error, &key, &tokens);
+                (T::unfinished(tokens), Err(error))
+            }
+        };
+        *self = value.map(|value| Given { key, value });
+        result
     }
 }
 
@@ -161,6 +177,17 @@ pub(crate) fn read_one<K: Keys>(
         return Err(syn::Error::new(key.span(), unknown(&name, table)));
     }
     keys.fill(&name, key, input, errors)
+}
+
+/// Returns the error with the place of the key, if it is at the end of the attribute. syn gives such an error the place of the whole
+/// attribute, which may be on another line. `tokens` come after the key.
+fn at_key(error: syn::Error, key: &Ident, tokens: &TokenStream) -> syn::Error {
+    let is_at_end = error.to_string().starts_with("unexpected end of input");
+    if !is_at_end || position(error.span()) != position(Span::call_site()) {
+        return error;
+    }
+    let value = written(tokens).replace(" ::", "::");
+    syn::Error::new(key.span(), format!("the value is not complete: write `{key} {value}…`"))
 }
 
 fn unknown(name: &str, table: &Table) -> String {

@@ -1,11 +1,23 @@
-//! Expansions of the attributes, compared as text with `tests/expand/<name>.out.rs`.
+//! Expansions of the attributes, compared as text with `tests/expand/<name>.out.rs`, and in rust-analyzer with
+//! `tests/expand/<name>.editor.rs`.
 //!
 //! `UPDATE_EXPAND=1 cargo test -p mcp-macros` updates the files.
 
 use super::expand;
+use crate::expand::IN_TEST;
 use std::path::Path;
 
 fn check(name: &str) {
+    compare(name, &format!("{name}.out.rs"));
+}
+
+/// Checks the code for rust-analyzer.
+fn check_in_editor(name: &str) {
+    IN_TEST.set(true);
+    compare(name, &format!("{name}.editor.rs"));
+}
+
+fn compare(name: &str, output: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expand");
     let source = std::fs::read_to_string(folder.join(format!("{name}.rs"))).unwrap();
     let expanded = expand(&source);
@@ -15,7 +27,7 @@ fn check(name: &str) {
     });
     let text =
         prettyplease::unparse(&file.unwrap_or_else(|error| panic!("{name}: {error}\n{expanded}")));
-    let expected = folder.join(format!("{name}.out.rs"));
+    let expected = folder.join(output);
     if std::env::var_os("UPDATE_EXPAND").is_some() {
         std::fs::write(&expected, &text).unwrap();
     }
@@ -32,6 +44,14 @@ expansions! {
     tool_docs_included tool_lifetimes resource resource_template prompt completion
     config handlers server_expression items data data_enum data_held form form_enum form_enum_names
     schema_struct schema_enum schema_choice schema_generic schema_newtype
+}
+
+/// rust-analyzer gets the user's item and the expressions in its attributes, but no registration.
+#[test]
+fn in_an_editor_only_attributes_are_generated() {
+    for name in ["tool", "tool_all_keys", "handlers", "completion", "form", "config"] {
+        check_in_editor(name);
+    }
 }
 
 /// Generated code refers to the runtime only through the path in `crate`.

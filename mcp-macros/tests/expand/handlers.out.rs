@@ -34,25 +34,25 @@ const _: () = {
             &__ARGS[1],
         );
         __to.add_default(
-            (&&&&__mcp::Probe::<[u8; <Notes>::MAX]>::NEW)
+            (&&&&__mcp::Probe::<[u8; Notes::MAX]>::NEW)
                 .tool_param()
-                .check::<[u8; <Notes>::MAX]>()
-                .check_owned::<[u8; <Notes>::MAX]>()
-                .check_from_client::<[u8; <Notes>::MAX]>(),
+                .check::<[u8; Notes::MAX]>()
+                .check_owned::<[u8; Notes::MAX]>()
+                .check_from_client::<[u8; Notes::MAX]>(),
             &__ARGS[2],
-            || <Notes>::MAX,
+            || Notes::MAX,
         );
     }
     fn __run(mut __call: __mcp::Call<'_>) -> __mcp::Running {
         let __p0 = __mcp::Probe::<Notes>::NEW.receiver();
         let __p1 = (&&&&__mcp::Probe::<&str>::NEW).tool_param();
-        let __p2 = (&&&&__mcp::Probe::<[u8; <Notes>::MAX]>::NEW).tool_param();
+        let __p2 = (&&&&__mcp::Probe::<[u8; Notes::MAX]>::NEW).tool_param();
         let __v0 = __p0.read(&mut __call, &__ARGS[0]);
         let __v1 = __p1.check_owned::<&str>().read(&mut __call, &__ARGS[1]);
         let __v2 = __p2
-            .check_owned::<[u8; <Notes>::MAX]>()
-            .check_from_client::<[u8; <Notes>::MAX]>()
-            .read_or(&mut __call, &__ARGS[2], || <Notes>::MAX);
+            .check_owned::<[u8; Notes::MAX]>()
+            .check_from_client::<[u8; Notes::MAX]>()
+            .read_or(&mut __call, &__ARGS[2], || Notes::MAX);
         let (
             true,
             ::core::option::Option::Some(mut __v0),
@@ -83,8 +83,8 @@ const _: () = {
             ),
             __mcp::Property::new(
                 &__ARGS[2],
-                __mcp::Probe::<[u8; <Notes>::MAX]>::IS_SERVER,
-                __mcp::Probe::<[u8; <Notes>::MAX]>::PARAM,
+                __mcp::Probe::<[u8; Notes::MAX]>::IS_SERVER,
+                __mcp::Probe::<[u8; Notes::MAX]>::PARAM,
             ),
         ],
     );
@@ -165,7 +165,7 @@ const _: () = {
                         const __MCP_COMPLETES_WORDS: __mcp::Unmarked = __mcp::Unmarked;
                     }
                     impl<__T: ?Sized> __Unmarked for __T {}
-                    __mcp::completed_by(&<Notes>::words, <Notes>::__MCP_COMPLETES_WORDS)
+                    __mcp::completed_by(&Notes::words, Notes::__MCP_COMPLETES_WORDS)
                 }),
             ),
     ];

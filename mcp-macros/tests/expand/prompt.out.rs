@@ -10,8 +10,9 @@ const __mcp_prompt_review: ::mcp_runtime::__private::Registered = {
             .complete(
                 __mcp::Completer::Function(|| {
                     use __mcp::unmarked::*;
+                    let __function = &__Completion;
                     use places::cities as __Completion;
-                    __mcp::completed::<__Completion, _>(&__Completion)
+                    __mcp::completed::<__Completion, _>(__function)
                 }),
             ),
     ];

@@ -84,36 +84,42 @@ impl ConfigField {
         }
     }
 
+    /// Sets the text in the help.
     #[must_use]
     pub const fn about(mut self, about: &'static str) -> Self {
         self.about = about;
         self
     }
 
+    /// Sets the name of the environment variable.
     #[must_use]
     pub const fn variable(mut self, variable: &'static str) -> Self {
         self.variable = Some(variable);
         self
     }
 
+    /// Sets the text of the default in the help.
     #[must_use]
     pub const fn default(mut self, default: &'static str) -> Self {
         self.default = Some(default);
         self
     }
 
+    /// Never shows the value.
     #[must_use]
     pub const fn secret(mut self) -> Self {
         self.is_secret = true;
         self
     }
 
+    /// Says that the value is the path of a file.
     #[must_use]
     pub const fn file(mut self) -> Self {
         self.path = ConfigPath::File;
         self
     }
 
+    /// Says that the value is the path of a directory.
     #[must_use]
     pub const fn directory(mut self) -> Self {
         self.path = ConfigPath::Directory;

@@ -46,12 +46,14 @@ impl ArgDef {
         }
     }
 
+    /// Sets the name that users see.
     #[must_use]
     pub const fn title(mut self, title: &'static str) -> Self {
         self.title = Some(title);
         self
     }
 
+    /// Sets the description. By default it is the doc comment of the parameter.
     #[must_use]
     pub const fn description(mut self, description: &'static str) -> Self {
         self.description = Some(description);
@@ -65,30 +67,35 @@ impl ArgDef {
         self
     }
 
+    /// Names the HTTP header in which clients repeat the argument.
     #[must_use]
     pub const fn header(mut self, header: &'static str) -> Self {
         self.header = Some(header);
         self
     }
 
+    /// Sets the source of completions.
     #[must_use]
     pub const fn complete(mut self, completer: Completer) -> Self {
         self.completer = Some(completer);
         self
     }
 
+    /// Sets the smallest and the greatest number.
     #[must_use]
     pub const fn range(mut self, range: Range) -> Self {
         self.constraints.set_range(range);
         self
     }
 
+    /// Sets the smallest and the greatest length of a text, a list or a map.
     #[must_use]
     pub const fn len(mut self, min: Option<usize>, max: Option<usize>) -> Self {
         self.constraints.set_len(min, max);
         self
     }
 
+    /// Sets the regular expression that a text must match.
     #[must_use]
     pub const fn pattern(mut self, pattern: &'static str, regex: &'static CompiledPattern) -> Self {
         self.constraints.set_pattern(pattern, regex);

@@ -255,8 +255,9 @@ impl ItemDef {
 }
 
 macro_rules! setters {
-    ($($name:ident: $ty:ty $(=> $wrap:ident)?;)*) => {
+    ($($(#[$doc:meta])* $name:ident: $ty:ty $(=> $wrap:ident)?;)*) => {
         impl ItemDef {$(
+            $(#[$doc])*
             #[must_use]
             pub const fn $name(mut self, $name: $ty) -> Self {
                 self.$name = setters!(@ $($wrap)? $name);
@@ -268,18 +269,31 @@ macro_rules! setters {
     (@ $name:ident) => { $name };
 }
 setters! {
+    /// Sets the name that users see.
     title: &'static str => Some;
+    /// Sets the description for models and users. By default it is the doc comment.
     description: &'static str => Some;
+    /// Sets the icons that users see.
     icons: &'static [Icon];
+    /// Serves the item only on servers with this group.
     group: &'static str => Some;
+    /// Sets the position in lists: lower comes first, and 0 is the default.
     order: i32;
+    /// Sets the time after which a call fails.
     timeout: Duration => Some;
+    /// Limits how often a caller may call the item.
     rate: Rate => Some;
+    /// Limits how many calls of all callers run at once.
     concurrency: u32 => Some;
+    /// Names the capabilities that the client needs.
     asks: Asks;
+    /// Accepts the client's answers to questions only once.
     single_use: bool;
+    /// Names the readers for whom the content is meant.
     audience: &'static [Role];
+    /// Sets the importance of the content, from 0 to 1.
     priority: f64 => Some;
+    /// Sets the metadata for clients, `_meta`.
     meta: &'static [(&'static str, MetaValue)];
 }
 
@@ -316,8 +330,9 @@ impl ItemDef {
 /// Defines setters for one kind of item. Calling a setter on a different kind is a bug in the macro: the setter then panics in const code,
 /// which is a compile error.
 macro_rules! kind_setters {
-    ($kind:ident: $($name:ident($($param:ident: $ty:ty)?) = $value:expr;)*) => {
+    ($kind:ident: $($(#[$doc:meta])* $name:ident($($param:ident: $ty:ty)?) = $value:expr;)*) => {
         impl ItemDef {$(
+            $(#[$doc])*
             #[must_use]
             pub const fn $name(mut self $(, $param: $ty)?) -> Self {
                 let KindDef::$kind(def) = &mut self.kind else { panic!("key of another kind of item") };
@@ -328,15 +343,25 @@ macro_rules! kind_setters {
     };
 }
 kind_setters! { Tool:
+    /// Says that the tool changes nothing: `readOnlyHint`.
     read_only(value: bool) = Some(value);
+    /// Says whether the tool may delete or overwrite: `destructiveHint`.
     destructive(value: bool) = Some(value);
+    /// Says that a repeated call has no further effect: `idempotentHint`.
     idempotent(value: bool) = Some(value);
+    /// Says whether the tool reaches things outside of the server: `openWorldHint`.
     open_world(value: bool) = Some(value);
+    /// Accepts and drops unknown arguments.
     lenient() = true;
+    /// Rejects an argument of the wrong JSON type.
     strict() = true;
+    /// Sets the form of the schemas that clients get.
     profile(value: SchemaProfile) = Some(value);
+    /// Lets a call run as a task that its client follows.
     task(support: TaskSupport) = Some(support);
+    /// Sets the schema of the arguments in place of the generated one.
     input_schema(text: GivenSchema) = Some(text);
+    /// Sets the schema of the result in place of the generated one.
     output_schema(schema: GivenOutput) = Some(schema);
 }
 impl ItemDef {
@@ -360,8 +385,12 @@ impl ItemDef {
 }
 kind_setters! { Resource:
     usual_mime_type(of_result: fn() -> Option<&'static str>) = of_result;
+    /// Sets the MIME type of the content.
     mime_type(value: &'static str) = Some(value);
+    /// Sets the size of the content in bytes.
     size(bytes: u64) = Some(bytes);
+    /// Lets clients subscribe to changes.
     subscribe(value: bool) = Some(value);
+    /// Says how long clients may keep the content.
     cache(value: CachePolicy) = Some(value);
 }

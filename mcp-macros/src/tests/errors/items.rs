@@ -178,6 +178,89 @@ fn half_typed_functions_survive() {
 }
 
 #[test]
+fn a_parameter_typed_above_another_survives() {
+    let both = "fn f (na article : & str) { }";
+    assert_eq!(expand("#[tool] fn f(na article: &str) {}").to_string(), both);
+    let article = "#[doc = \"Number\"] #[arg(pattern = \"^[A-Z]$\")] article: &str";
+    for half in ["a", "a: u8", "a: Vec<u8>"] {
+        let text = expand(&format!("#[tool] fn f({half} {article}) {{}}")).to_string();
+        assert_eq!(
+            text,
+            format!("fn f ({half} article: &str) {{}}").parse::<TokenStream>().unwrap().to_string()
+        );
+        let block = format!(
+            "#[handlers] impl N {{ #[tool] fn f(&self, {half} {article}) {{}} #[tool] fn g(&self) {{}} }}"
+        );
+        let text = expand(&block).to_string();
+        assert!(!text.contains("compile_error") && !text.contains("# [arg"), "{text}");
+    }
+}
+
+/// rustc reports a function that ends too early, so the macro adds no error.
+#[test]
+fn a_function_without_its_end_survives() {
+    for half in [
+        "fn f",
+        "fn f(a: u8)",
+        "fn f(a: u8) -> u8",
+        "async",
+        "pub fn",
+        "async #[tool] fn g() {}",
+        "fn f const A: u8 = 1;",
+        "fn f(a: u8) const A: u8 = 1;",
+        "fn f(a: u8) -> const A: u8 = 1;",
+        "fn f(#[] a: u8) {}",
+        "fn f(a: Vec<u8) {}",
+    ] {
+        let text = expand(&format!("#[tool] {half}")).to_string();
+        assert!(!text.contains("compile_error") && !text.contains("# [tool"), "{half}: {text}");
+    }
+    for half in ["fn f(&self)", "fn f", "fn f(&self) -> Result<"] {
+        let block = format!("#[handlers] impl N {{ #[tool] fn g(&self) {{}} #[tool] {half} }}");
+        let text = expand(&block).to_string();
+        assert!(!text.contains("compile_error") && text.contains("\"g\""), "{half}: {text}");
+    }
+    check("#[tool] fn f();", &[(";", "no body that a client could call")]);
+}
+
+/// rustc reports a half-typed field. The uses of the type cause no errors, because it has the impls.
+#[test]
+fn a_half_typed_type_keeps_its_impls() {
+    for (attribute, traits) in [
+        ("data", &["Serialize", "Deserialize", "JsonSchema"][..]),
+        ("form", &["Serialize", "Deserialize", "JsonSchema", "Form"][..]),
+        ("config", &["Configuration"][..]),
+    ] {
+        let attributes =
+            "#[config(default = 1)] #[arg(default = 1)] #[serde(rename = \"b\")] a: u8";
+        for (fields, reported) in [
+            ("a: u8, na: ,", 0),
+            (&format!("{attributes}, na"), 0),
+            (&format!("na {attributes}"), 0),
+            ("a: u8 b: u8", 1),
+        ] {
+            let expanded = expand(&format!("#[{attribute}] struct S {{ {fields} }}"));
+            let mut found = Vec::new();
+            errors(expanded.clone(), &mut found);
+            let text = expanded.to_string();
+            assert_eq!(found.len(), reported, "{text}");
+            assert!(reported == 0 || text.starts_with(":: core :: compile_error"), "{text}");
+            for name in traits {
+                let is_there = text.contains(&format!(":: {name}")) && text.contains("for S");
+                assert!(is_there, "{name}: {text}");
+            }
+            for noise in ["derive", "# [config", "# [arg", "# [serde"] {
+                assert!(!text.contains(noise), "{noise}: {text}");
+            }
+        }
+    }
+    let text = expand("#[config] struct S").to_string();
+    assert!(!text.contains("compile_error") && text.contains("Configuration for S"), "{text}");
+    let text = expand("#[form] enum Place { Window, #[doc = \"In the garden\"] }").to_string();
+    assert!(!text.contains("compile_error") && text.contains("FormChoice for Place"), "{text}");
+}
+
+#[test]
 fn servers() {
     let shared = "the state is shared by concurrent calls: take `&self`";
     check(

@@ -272,3 +272,15 @@ fn names_of_tools() {
         &[(&format!("\"{}\"", "x".repeat(129)), rule)],
     );
 }
+
+#[test]
+fn a_value_without_its_end_is_shown_at_its_key() {
+    check(
+        "#[tool(read_only)] fn f(#[arg(default = A::)] a: A) {}",
+        &[("default", "the value is not complete: write `default = A::…`")],
+    );
+    check(
+        "#[form] struct S { #[arg(default = 1 +)] a: u8 }",
+        &[("default", "the value is not complete: write `default = 1 +…`")],
+    );
+}

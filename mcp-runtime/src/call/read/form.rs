@@ -256,18 +256,21 @@ pub fn field<T: FormField>() -> FormFieldBuilder<T> {
 
 // This impl has no bound, so that a type that cannot be a field causes only one error, at `field`.
 impl<T> FormFieldBuilder<T> {
+    /// Sets the name that users see.
     #[must_use]
     pub fn title(mut self, title: &'static str) -> Self {
         self.schema.title = Some(title);
         self
     }
 
+    /// Sets the description. By default it is the doc comment of the field.
     #[must_use]
     pub fn description(mut self, description: &'static str) -> Self {
         self.schema.description = Some(description);
         self
     }
 
+    /// Sets the smallest and the greatest number.
     #[must_use]
     pub fn range(self, least: Option<i128>, most: Option<i128>) -> Self
     where
@@ -276,6 +279,7 @@ impl<T> FormFieldBuilder<T> {
         self.with(|kind| kind.within(least, most))
     }
 
+    /// Sets the smallest and the greatest number.
     #[must_use]
     pub fn range_float(self, least: Option<f64>, most: Option<f64>) -> Self
     where
@@ -284,6 +288,7 @@ impl<T> FormFieldBuilder<T> {
         self.with(|kind| kind.within_float(least, most))
     }
 
+    /// Sets the smallest and the greatest length of a text or a list.
     #[must_use]
     pub fn len(self, least: Option<usize>, most: Option<usize>) -> Self
     where
@@ -292,6 +297,7 @@ impl<T> FormFieldBuilder<T> {
         self.with(|kind| kind.of_length(least, most))
     }
 
+    /// Sets the format of a text.
     #[must_use]
     pub fn format(self, format: TextFormat) -> Self
     where

@@ -1,0 +1,1 @@
+fn cities(typed: &str, country: Option<String>, db: State<Db>) -> Vec<String> {}
