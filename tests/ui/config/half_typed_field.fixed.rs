@@ -4,7 +4,7 @@ use mcp_runtime::prelude::*;
 struct Config {
     #[config(default = 2)]
     digits: usize,
-    nation: String,
+    na: String,
     #[config(default = "EUR")]
     currency: String,
 }

@@ -4,7 +4,7 @@ use mcp_runtime::prelude::*;
 struct Recipient {
     #[serde(rename = "fullName")]
     name: String,
-    nation: String,
+    na: String,
 }
 
 /// Sends a letter.

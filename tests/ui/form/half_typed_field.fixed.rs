@@ -4,7 +4,7 @@ use mcp_runtime::prelude::*;
 struct Booking {
     #[arg(default = 2)]
     people: u8,
-    nation: String,
+    na: String,
 }
 
 /// Books a table.

@@ -3,5 +3,5 @@ fn start() -> mcp_runtime::Exit {
 }
 
 fn main() {
-    drop(start());
+    let _ = start();
 }

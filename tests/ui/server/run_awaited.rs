@@ -4,5 +4,5 @@ async fn start() -> mcp_runtime::Exit {
 }
 
 fn main() {
-    drop(start());
+    let _ = start();
 }
