@@ -318,13 +318,13 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
             all.extend(match item.data {
                 // An editor completes a default only if the item has the same tokens with and without an error.
                 Data::Struct(_) if !expand::in_editor() => expand::form::item(item.clone(), &form),
-                _ => without_field_helpers(tokens),
+                _ => without_field_helpers(tokens, "arg"),
             });
             all.extend(expand::form::form(&root, &form));
         }
-        (Ok(()), ..) => all.extend(without_field_helpers(tokens)),
+        (Ok(()), ..) => all.extend(without_field_helpers(tokens, "arg")),
         (Err(errors), form, _) => {
-            all.extend(without_field_helpers(tokens));
+            all.extend(without_field_helpers(tokens, "arg"));
             all.extend(form.and_then(|form| expand::form::unfinished(&root, &form)));
             all.extend(errors);
         }
@@ -342,7 +342,7 @@ pub(crate) fn config(attr: TokenStream, tokens: TokenStream) -> TokenStream {
             keyword_span(&tokens),
             "#[config] belongs on a `struct`, whose fields become options: write `struct Config { root: String }`",
         );
-        return with_errors(without_field_helpers(tokens), errors);
+        return with_errors(without_field_helpers(tokens, "config"), errors);
     }
     let item = match syn::parse2::<DeriveInput>(tokens.clone()) {
         Ok(item) => item,

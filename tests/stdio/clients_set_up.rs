@@ -64,6 +64,9 @@ fn an_entry_for_a_url_has_headers() {
     });
     let printed: Value = serde_json::from_str(&printed).expect("JSON");
     assert_eq!(printed, json!({ "mcpServers": { "mine": entry } }));
+    home.succeed(&["install", "cursor", "--name=mine", url, token, "--header=X-A="]);
+    let installed: Value = serde_json::from_str(&home.text(".cursor/mcp.json")).expect("JSON");
+    assert_eq!(installed, printed);
     let why = home.fail(&["config", "cursor", token], 2);
     assert!(why.contains("`--header` goes with `--url`"), "{why}");
     for wrong in ["--header=hunter2", "--header=a b=hunter2", "--header==hunter2"] {

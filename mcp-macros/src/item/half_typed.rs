@@ -11,6 +11,10 @@ use syn::DeriveInput;
 /// comes in the middle, or a parameter has no complete type yet, as in `a`, `a:`, `a: Vec<` or `a: &`. rustc has already reported this
 /// mistake, and finds it again in the returned tokens. Both errors have the same span, so rustc shows only one of them.
 pub(crate) fn function(function: &TokenStream) -> Option<TokenStream> {
+    // The type of a constant can be `fn()`, and rustc accepts the constant.
+    if keyword(function).is_some() {
+        return None;
+    }
     let tokens: Vec<TokenTree> = function.clone().into_iter().collect();
     let is_cut = has_no_end(&tokens)
         || has_late_attribute(without_attributes(&tokens))
@@ -72,23 +76,22 @@ impl HalfType {
 /// Returns the number of open angle brackets at the end.
 fn angles(tokens: &[TokenTree]) -> i32 {
     let mut is_arrow = false;
-    let brackets = tokens.iter().map(|token| {
-        let is_end = is_punct(token, '>') && !is_arrow;
-        is_arrow = is_punct(token, '-');
-        i32::from(is_punct(token, '<')) - i32::from(is_end)
-    });
-    brackets.sum()
+    tokens.iter().map(|token| angle(token, &mut is_arrow)).sum()
+}
+
+/// Returns 1 for the begin and -1 for the end of angle brackets. `is_arrow` tells whether the token before may begin an arrow.
+fn angle(token: &TokenTree, is_arrow: &mut bool) -> i32 {
+    let is_end = is_punct(token, '>') && !*is_arrow;
+    *is_arrow = is_punct(token, '-');
+    i32::from(is_punct(token, '<')) - i32::from(is_end)
 }
 
 /// Splits parameters, fields or variants at their commas, and leaves out the attributes before each of them.
 fn parts(inner: &[TokenTree]) -> Vec<&[TokenTree]> {
-    let mut angles = 0_i32;
-    let parts = inner.split(|token| match token {
-        TokenTree::Punct(punct) => {
-            angles += i32::from(punct.as_char() == '<') - i32::from(punct.as_char() == '>');
-            punct.as_char() == ',' && angles <= 0
-        }
-        _ => false,
+    let (mut angles, mut is_arrow) = (0_i32, false);
+    let parts = inner.split(|token| {
+        angles += angle(token, &mut is_arrow);
+        is_punct(token, ',') && angles <= 0
     });
     let mut parts: Vec<&[TokenTree]> = parts.collect();
     // A trailing comma leaves an empty part behind it.
@@ -150,7 +153,8 @@ fn has_late_attribute(tokens: &[TokenTree]) -> bool {
 
 /// Whether the name of a parameter comes directly behind another name. Names in a pattern are separated, except from keywords.
 fn has_two_names(part: &[TokenTree]) -> bool {
-    const KEYWORDS: [&str; 4] = ["crate", "mut", "pub", "ref"];
+    // The lifetime of `&'a self` is a name, too.
+    const KEYWORDS: [&str; 5] = ["crate", "mut", "pub", "ref", "self"];
     let is_name = |token: &TokenTree| matches!(token, TokenTree::Ident(word) if !KEYWORDS.iter().any(|keyword| word == keyword));
     let names = part.iter().take_while(|token| !is_punct(token, ':'));
     names.map(is_name).collect::<Vec<_>>().windows(2).any(|pair| pair == [true, true])

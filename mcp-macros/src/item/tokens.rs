@@ -49,13 +49,12 @@ pub(crate) fn without_conditional(function: TokenStream) -> TokenStream {
     without_attributes(function, |path| matches!(path, [word] if word == "cfg_attr"))
 }
 
-/// Returns the struct or enum without our attributes on its fields or variants.
-pub(crate) fn without_field_helpers(item: TokenStream) -> TokenStream {
+/// Returns the struct or enum without the attributes of this name on its fields or variants.
+pub(crate) fn without_field_helpers(item: TokenStream, name: &str) -> TokenStream {
     let fields = |token| match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-            let ours =
-                |path: &[String]| matches!(path, [word] if word == "arg" || word == "config");
-            stripped(group, ours).into()
+            let is_ours = |path: &[String]| matches!(path, [word] if word == name);
+            stripped(group, is_ours).into()
         }
         token => token,
     };

@@ -68,7 +68,7 @@ impl StaticTokens {
 
     /// Maps the token in an environment variable to a caller, as [`token`](Self::token) does for a token in the source.
     ///
-    /// The server then starts at every address. It does not start if the variable is missing, or if the token has fewer than 16 characters.
+    /// The server may then listen on every address. It does not start if the variable is missing, or if the token has fewer than 16 characters.
     /// `openssl rand -hex 32` makes a good token. Commands such as `list`, and stdio, do not need the variable.
     #[must_use]
     pub fn token_from_env(self, variable: &str, authorization: impl Into<Authorization>) -> Self {
@@ -89,7 +89,7 @@ impl StaticTokens {
                 self.known.push((digested(token), authorization));
                 return self;
             }
-            _ => "has characters other than letters, digits and `-._~+/`",
+            _ => "has characters other than letters, digits, `-._~+/`, and `=` at its end",
         };
         self.missing.get_or_insert(format!(
             "the variable `{variable}` {problem}: set it to a token for clients, such as the output of `openssl rand -hex 32`"

@@ -470,8 +470,9 @@ fn change(
     note: impl FnOnce(&str),
     secrets: &[&str],
 ) -> Result<(), CommandError> {
-    // A preview changes nothing, and the folder may not exist.
-    let _lock = (!words.is_preview).then(|| {
+    // An edit that fails leaves no folder behind, and neither does a preview.
+    edit(read(file)?.as_deref())?;
+    let lock = (!words.is_preview).then(|| {
         let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
@@ -497,6 +498,8 @@ fn change(
                 }
             }
         };
+        // The reader of stdout may be slow.
+        drop(lock);
         let change = TextChange { file, old: old.as_deref(), new: &new, saved };
         change.report(words, server, secrets);
         return Ok(());

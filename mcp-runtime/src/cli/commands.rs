@@ -65,7 +65,6 @@ pub(super) static COMMANDS: &[Command] = &[
         clients::NAME,
         clients::URL,
         clients::HEADER,
-        clients::HEADER,
         clients::DEV,
         dev::FEATURES,
         dev::NO_DEFAULT_FEATURES,
@@ -82,6 +81,7 @@ pub(super) static COMMANDS: &[Command] = &[
     .options(&[
         clients::NAME,
         clients::URL,
+        clients::HEADER,
         clients::DEV,
         dev::FEATURES,
         dev::NO_DEFAULT_FEATURES,

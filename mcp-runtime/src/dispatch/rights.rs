@@ -172,6 +172,8 @@ impl ItemRights {
     fn check_uri(&self, entry: &Entry, carrier: &Carrier, uri: &str) -> Result<(), AccessError> {
         let template = entry.resource().and_then(|resource| resource.template.as_ref());
         let given = template.map_or(AccessArguments::None, AccessArguments::Variables);
+        // A policy compares the URI that the author has written, also if the client spells it in another way.
+        let uri = if template.is_none() { entry.key() } else { uri };
         self.check(entry, carrier, using(entry, Some(uri), given))
     }
 

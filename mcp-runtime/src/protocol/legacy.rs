@@ -173,7 +173,7 @@ fn change_session(
         SessionMethod::Unsubscribe => {
             let uri = string(params.get("uri"), "uri")?;
             let key = state.snapshot().subscription_key(&uri);
-            state.session().unsubscribe(&key);
+            state.session().unsubscribe(&key, &uri);
         }
     }
     Ok(())

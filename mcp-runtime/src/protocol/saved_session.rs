@@ -210,7 +210,7 @@ pub(super) fn set_settings(
     session.set_log_level(level);
     let own: BTreeSet<_> = session.subscribed().map(str::to_owned).collect();
     for ended in own.difference(&settings.subscriptions) {
-        session.unsubscribe(&snapshot.subscription_key(ended));
+        session.unsubscribe(&snapshot.subscription_key(ended), ended);
     }
     let Some(subscriptions) = session.subscriptions() else { return };
     for uri in settings.subscriptions.difference(&own) {

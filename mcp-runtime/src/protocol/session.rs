@@ -242,9 +242,9 @@ impl LegacySession {
         interests.into_iter().flat_map(|interests| interests.subscriptions.iter())
     }
 
-    pub(super) fn unsubscribe(&mut self, key: &str) {
+    pub(super) fn unsubscribe(&mut self, key: &str, uri: &str) {
         if let Some(interests) = self.interests() {
-            interests.subscriptions.remove(key);
+            interests.subscriptions.remove(key, uri);
         }
     }
 }

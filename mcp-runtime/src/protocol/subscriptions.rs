@@ -108,8 +108,13 @@ impl SubscribedUris {
         Ok(())
     }
 
-    pub(super) fn remove(&mut self, key: &str) {
-        if let Some(spelling) = self.spellings.remove(key) {
+    /// Ends the subscription to a URI. Its key may be another one than at the beginning, if the resource has been added or removed since.
+    pub(super) fn remove(&mut self, key: &str, uri: &str) {
+        let removed = self.spellings.remove(key).or_else(|| {
+            let key = self.spellings.iter().find(|(_, spelling)| *spelling == uri)?.0.clone();
+            self.spellings.remove(&key)
+        });
+        if let Some(spelling) = removed {
             self.bytes -= 2 * spelling.len();
             if let Some(share) = &mut self.share {
                 share.shrink(size(&spelling));
@@ -371,7 +376,7 @@ mod tests {
         }
         assert_eq!(uris.len(), 3);
         assert!(uris.add("2".into(), "2", 0, &limits, &room).is_err(), "too many");
-        uris.remove("1");
+        uris.remove("other key", "1");
         assert!(uris.add("22".into(), "22", 0, &limits, &room).is_err(), "too long together");
         assert!(uris.add("2".into(), "2", 1, &limits, &room).is_err(), "too many with others");
         assert!(uris.add("2".into(), "2", 0, &limits, &room).is_ok());

@@ -51,6 +51,22 @@ fn signatures() {
     );
 }
 
+/// rustc accepts these items, or reports another mistake than ours.
+#[test]
+fn items_that_are_not_half_typed_are_refused() {
+    for item in [
+        "const F: fn() = g;",
+        "static F: fn() -> u8 = g;",
+        "type C = fn();",
+        "struct S<#[cfg(all())] T>(T);",
+    ] {
+        let text = expand(&format!("#[tool] {item}")).to_string();
+        assert!(text.contains("belongs on a function"), "{item}: {text}");
+    }
+    let method = expand("#[tool] fn f<'a>(&'a self) -> &'a str;").to_string();
+    assert!(method.contains("compile_error"), "{method}");
+}
+
 #[test]
 fn impossible_parameters_and_malformed_resource_uris_are_refused() {
     check("#[tool] fn f(a: &'static str) {}", &[("'static", "remove `'static`")]);

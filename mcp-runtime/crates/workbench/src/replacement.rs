@@ -191,7 +191,7 @@ fn is_open_to_others(_: &fs::Metadata) -> bool {
 }
 
 /// Maximum number of attempts to take the lock. A process holds it only while it writes a file.
-const ATTEMPTS: u32 = 100;
+const ATTEMPTS: u32 = 600;
 
 /// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -204,7 +204,7 @@ pub struct FolderLock {
 }
 
 impl FolderLock {
-    /// Waits for the lock, up to five seconds. A file system without locks gives a lock that keeps no process out, and so does a process that
+    /// Waits for the lock, up to thirty seconds. A file system without locks gives a lock that keeps no process out, and so does a process that
     /// holds its lock for longer.
     pub fn take(folder: &Path) -> Self {
         for _ in 0..ATTEMPTS {
@@ -245,8 +245,10 @@ fn try_lock(folder: &Path) -> io::Result<File> {
 
 #[cfg(windows)]
 fn is_taken(error: &io::Error) -> bool {
+    // The system denies access while it removes the file of the last holder.
+    const ERROR_ACCESS_DENIED: i32 = 5;
     const ERROR_SHARING_VIOLATION: i32 = 32;
-    error.raw_os_error() == Some(ERROR_SHARING_VIOLATION)
+    matches!(error.raw_os_error(), Some(ERROR_ACCESS_DENIED | ERROR_SHARING_VIOLATION))
 }
 
 #[cfg(not(any(unix, windows)))]

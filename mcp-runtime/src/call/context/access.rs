@@ -58,8 +58,8 @@ impl<'a> Access<'a> {
         self.item
     }
 
-    /// Returns the URI that the client reads or subscribes to, exactly as the client wrote it. Returns `None` for tools and prompts, and
-    /// when a template is listed.
+    /// Returns the URI that the client reads or subscribes to: that of the resource as its author wrote it, or for a template exactly as the
+    /// client wrote it. Returns `None` for tools and prompts, and when a template is listed.
     ///
     /// Base decisions on [`argument`](Self::argument) instead, because a URI can be written in several ways: `note://%61da/1` names the
     /// same resource as `note://ada/1`.

@@ -23,7 +23,9 @@ pub(crate) mod unfit_handles;
 
 #[cfg(feature = "auth")]
 pub use auth::Auth;
-pub(crate) use call::{ArgumentMember, ArgumentNames, Arguments, Mode, wrong_arguments};
+#[cfg(feature = "stdio")]
+pub(crate) use call::wrong_arguments;
+pub(crate) use call::{ArgumentMember, ArgumentNames, Arguments, Mode};
 pub use call::{Call, Running};
 #[cfg(feature = "http")]
 pub use from_call::Extension;

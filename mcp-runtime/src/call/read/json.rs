@@ -190,6 +190,7 @@ mod tests {
     fn an_error_of_a_parser_shows_the_text() {
         let error = "`10.0.0` is not valid: invalid IP address syntax";
         check::<std::net::IpAddr>(r#""10.0.0""#, true, Err(error));
+        check::<std::net::IpAddr>(r#""10.0\u002e0""#, true, Err(error));
         check::<std::net::IpAddr>(r#""""#, true, Err("`` is not valid: invalid IP address syntax"));
         check::<Vec<std::net::IpAddr>>(
             r#"["::1","x"]"#,

@@ -217,7 +217,9 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
                 Cow::Borrowed(text) => {
                     visitor.visit_borrowed_str(text).map_err(|error: ReadError| error.of_text(text))
                 }
-                Cow::Owned(text) => visitor.visit_string(text),
+                Cow::Owned(text) => {
+                    visitor.visit_str(&text).map_err(|error: ReadError| error.of_text(&text))
+                }
             },
             b't' | b'f' => visitor.visit_bool(self.value().bool() == Some(true)),
             b'-' | b'0'..=b'9' => {

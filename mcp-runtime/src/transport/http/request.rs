@@ -194,7 +194,7 @@ fn answer_without_body(
         #[cfg(feature = "auth")]
         (HttpRoute::AuthPage(true), &Method::HEAD) => {}
         #[cfg(feature = "auth")]
-        (HttpRoute::AuthPage(_), _) => return Err(reply::not_allowed("GET, POST").into()),
+        (HttpRoute::AuthPage(_), _) => return Err(reply::not_allowed("GET, HEAD, POST").into()),
         (HttpRoute::SseStream, &Method::GET) if endpoint.shared.is_some() => {}
         (HttpRoute::SseStream, &Method::GET) => {
             return Err(legacy_sse::open(state, head, parts).into());

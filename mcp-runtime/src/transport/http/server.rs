@@ -378,7 +378,7 @@ impl Listeners {
     }
 }
 
-/// Listens on the first of these addresses where the system allows it.
+/// Listens on the first of these addresses where the system allows it, and on the same port of the other loopback address if that is among them.
 async fn listen(address: impl ToSocketAddrs) -> io::Result<Listeners> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     let mut addresses = tokio::net::lookup_host(address).await?;
@@ -473,7 +473,11 @@ mod tests {
         // Some machines have no IPv6.
         let here = loopback.into_iter().filter(|at| std::net::TcpListener::bind(at).is_ok());
         let here: Vec<_> = here.map(|address| address.ip()).collect();
-        let listeners = listen(&loopback[..]).await.unwrap();
+        let mut listeners = listen(&loopback[..]).await.unwrap();
+        // The free port of one family may be in use in the other.
+        while here.len() == 2 && listeners.second.is_none() {
+            listeners = listen(&loopback[..]).await.unwrap();
+        }
         let port = listeners.first.local_addr().unwrap().port();
         assert!(here.contains(&Ipv4Addr::LOCALHOST.into()), "{here:?}");
         for ip in here {

@@ -85,7 +85,6 @@ fn an_entry_for_a_url_has_its_headers() {
         assert!(line.is_some_and(|line| line.contains("Bearer hunter2")), "{client:?}:\n{text}");
         assert!(text.contains(key), "{client:?}:\n{text}");
         assert_eq!(http_with_header().secrets(client), ["Authorization"]);
-        // A header of the user stays, and the entry without headers is another one.
         let again = client.add(&http_with_header(), &text).unwrap();
         assert_eq!(again, text, "{client:?}");
         assert!(!client.add(&process(), &text).unwrap().contains("hunter2"), "{client:?}");

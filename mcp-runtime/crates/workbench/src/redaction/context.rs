@@ -165,7 +165,7 @@ const LONGEST_USER: usize = 2048;
 /// Returns the place of the user and the password of the next URL.
 pub(super) fn next_user(text: &str, mut from: usize) -> Option<Range<usize>> {
     while let Some(at) = text[from..].find("://").map(|at| from + at + "://".len()) {
-        let scheme = text[..at].trim_end_matches("://");
+        let scheme = &text[..at - "://".len()];
         let is_web = ["http", "https", "ws", "wss"].iter().any(|web| scheme.ends_with(web));
         from = at;
         if let Some(length) = user_in(&text[at..], is_web).filter(|length| *length > 0) {

@@ -312,6 +312,10 @@ fn texts_without_a_secret_stay() {
         "{\"accessId\":\"8c1f0a52-4d6e-4b7f-9a3c-0123456789ab\"}",
         "let password: String = read()",
         "[1] see [the page](https://a.example)",
+        "global-error-handler-middleware and glibc-2.31-13.fc40.x86_64.rpm",
+        "Invalid login or password supplied",
+        "Authorization: OAuth is required for all tools. See the page",
+        "The password \"must\" have eight characters",
     ] {
         check([(text, text)]);
     }
