@@ -404,6 +404,18 @@ both_eras! {
         assert_eq!(runs.count(), 0);
     }
 
+    async fn a_policy_sees_the_uri_of_a_resource_as_its_author_wrote_it(revision) {
+        let server = all_items(&Runs::default())
+            .policy(|_, access| access.is_listing() || access.uri() != Some("notes://all"));
+        let mut client = connect(server, revision).await;
+        client.authorization(ada(&["notes:read"]));
+        for uri in ["notes://all", "NOTES://all", "notes://ALL"] {
+            check_refused(&mut client, "resources/read", json!({ "uri": uri }), "notes://all").await;
+            let refused = client.subscribe(uri).await.unwrap_err();
+            assert!(refused.message.contains("may not"), "{uri}: {}", refused.message);
+        }
+    }
+
     async fn around_does_not_run_for_a_rejected_call(revision) {
         let (runs, around) = (Runs::default(), Runs::default());
         let counted = around.clone();
