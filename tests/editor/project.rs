@@ -65,8 +65,8 @@ impl Project {
     pub(crate) fn open() -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("editor");
         write(&folder);
-        needs(built(&folder));
         needs(is_installed());
+        needs(built(&folder));
         let options = json!({
             "cachePriming": {"enable": false},
             "cargo": {"targetDir": target()},
@@ -170,6 +170,7 @@ fn write(folder: &Path) {
         put(&format!("{name}/src/main.rs"), shops::shop(side));
     }
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
+    // rmcp and the crates that only rmcp needs have no version there, so cargo takes their newest ones.
     fs::copy(lock, folder.join("Cargo.lock")).expect("the workspace is locked");
 }
 
@@ -177,8 +178,10 @@ fn write(folder: &Path) {
 fn built(folder: &Path) -> Result<(), Missing> {
     let mut fetch = cargo();
     output_of(fetch.arg("fetch").current_dir(folder))?;
-    let mut check = cargo();
-    check.args(["check", "--workspace", "--offline", "--target-dir"]).arg(target());
+    // rust-analyzer runs the macros that the compiler of its own toolchain has built.
+    let mut check = Command::new("rustup");
+    check.args(["run", TOOLCHAIN, "cargo", "check", "--workspace", "--offline", "--target-dir"]);
+    check.arg(target());
     check.envs(SHARED_BUILD).current_dir(folder);
     success_of(&mut check).map(drop)
 }

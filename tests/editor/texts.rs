@@ -19,6 +19,8 @@ pub(crate) struct Pair {
     pub(crate) ours: String,
     /// Whether an attribute of ours is half-typed, or has no item yet. The macro then reports it, and the plain text has nothing of it.
     pub(crate) is_in_attribute: bool,
+    /// Whether the item ends at a border between two tokens, as all texts of rmcp do.
+    pub(crate) is_cut: bool,
 }
 
 /// Returns the texts of a kind. An attribute is typed above the rest of the item. In the plain shop, the item then has no attribute.
@@ -51,7 +53,7 @@ pub(crate) fn pairs(kind: &str) -> Vec<Pair> {
         } else {
             shop(part, rest, Side::Ours)
         };
-        Pair { plain: shop(part, "", Side::Plain), ours, is_in_attribute }
+        Pair { plain: shop(part, "", Side::Plain), ours, is_in_attribute, is_cut: true }
     });
     pairs.chain(inserted(before, item, after)).collect()
 }
@@ -101,7 +103,7 @@ fn inserted(before: &str, item: &str, after: &str) -> Vec<Pair> {
                 format!("{}{head}{typed}{tail}{}", rendered(before, side), rendered(after, side))
             };
             let (plain, ours) = (text(Side::Plain), text(Side::Ours));
-            pairs.push(Pair { plain, ours, is_in_attribute: false });
+            pairs.push(Pair { plain, ours, is_in_attribute: false, is_cut: false });
         }
     }
     pairs

@@ -140,7 +140,7 @@ fn an_unknown_option_of_a_command_is_refused_with_the_nearest() {
     check_refused(&["list", "--all"], "`list` has no option `--all`; it has --json, --help");
     check_refused(
         &["config", "cursor", "--fast"],
-        "`config` has no option `--fast`; it has --name, --url, --dev, --features, --no-default-features, --json, --help; other words follow `--`",
+        "`config` has no option `--fast`; it has --name, --url, --header, --dev, --features, --no-default-features, --json, --help; other words follow `--`",
     );
     check_refused(
         &["list", "--http"],

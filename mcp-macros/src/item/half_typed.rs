@@ -20,11 +20,12 @@ pub(crate) fn function(function: &TokenStream) -> Option<TokenStream> {
         || has_late_attribute(without_attributes(&tokens))
         || has_empty_attribute(&tokens)
         || has_no_signature(&tokens);
-    let Some((_, written)) = params(&tokens) else {
+    let Some((at, written)) = params(&tokens) else {
         return is_cut.then(|| without_helpers(function.clone()));
     };
     let inner: Vec<TokenTree> = written.stream().into_iter().collect();
-    let is_cut = is_cut || has_empty_attribute(&inner);
+    // The result type may have no end, as in `-> Vec<String`.
+    let is_cut = is_cut || has_empty_attribute(&inner) || angles(&tokens[at + 1..]) > 0;
     if !is_cut && !parts(&inner).into_iter().any(has_no_type) {
         return None;
     }

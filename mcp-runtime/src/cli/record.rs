@@ -33,7 +33,7 @@ pub(super) const SHOW_REMOVED: CommandOption = CommandOption::flag(
     "prints which secrets were removed, after the session and without their texts",
 );
 
-/// First line of each file. Line 1 has both sentences, so that the numbers of the other lines are those of the messages.
+/// End of the first line of each file. It stands behind the name of the server, so that the numbers of the other lines are those of the messages.
 const WARNING: &str = "Secrets of known forms are removed. This recording can still contain secrets that no rule knows, and private data: read it before you pass it on.";
 
 /// Serves a client over stdio by a process of its own, and writes both sides of the session to a file. `commands` are all of the command line.

@@ -6,7 +6,7 @@ mod name;
 mod rules;
 mod text_part;
 
-use std::{borrow::Cow, mem, ops::Range};
+use std::{borrow::Cow, fmt, mem, ops::Range};
 
 use regex::Regex;
 use serde_json::{Map, Number, Value};
@@ -51,11 +51,17 @@ pub struct Removal {
 /// - tokens and keys of the forms that the file `rules.toml` lists
 ///
 /// A schema in a member `password` of `properties` is kept, and so are the method and the id of a message.
-#[derive(Debug)]
 pub struct Redaction {
     secrets: Vec<String>,
     /// Patterns of the secrets that are long enough. The longest secret is the first, because it may contain another one.
     patterns: Vec<Regex>,
+}
+
+impl fmt::Debug for Redaction {
+    /// The secrets are left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redaction").finish_non_exhaustive()
+    }
 }
 
 impl Redaction {
