@@ -167,7 +167,7 @@ fn member(member: &JsonMember<'_>) -> TokenStream {
     let always = member.is_always.then(|| quote_spanned!(here()=> .always()));
     let lazy = match member.part {
         JsonPart::Type(ty) if !is_std(ty) => Some(quote_spanned! {at(ty.span())=>
-            .or(|__generator| (&&__mcp::OfSchemars::<#ty>::NEW).ask(__generator))
+            .or(|__generator| (&&&__mcp::OfSchemars::<#ty>::NEW).ask(__generator))
         }),
         _ => None,
     };

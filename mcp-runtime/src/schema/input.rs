@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use mcp_runtime_contract::collect::collect_by_insert;
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -263,15 +263,16 @@ fn write(root: &Map, order: &[String], required: &[String], profile: SchemaProfi
     text
 }
 
-/// Generates the input schema of a tool from the fields of `T`.
+/// Generates the input schema of a tool from the fields of the type whose schema `make` returns.
 ///
 /// # Errors
 /// Returns the problems of the type, for example that it is not a struct with named fields.
-pub(crate) fn input_schema_of<T: JsonSchema>(
+pub(crate) fn input_schema_of(
+    make: impl FnOnce(&mut SchemaGenerator) -> Schema,
     profile: SchemaProfile,
 ) -> Result<Box<str>, Vec<String>> {
     let mut generator = generator(SchemaSettings::draft2020_12());
-    let schema = generator.subschema_for::<T>().to_value();
+    let schema = make(&mut generator).to_value();
     let mut object = InputObject::new(generator.take_definitions(true), false);
     object.spread("arguments", None, schema);
     object.render(profile)
@@ -355,7 +356,8 @@ impl SamplingTool {
     #[must_use]
     pub fn schema<T: JsonSchema>(mut self) -> Self {
         self.schema =
-            input_schema_of::<T>(SchemaProfile::Compatible).map_err(|problems| problems.join("; "));
+            input_schema_of(SchemaGenerator::subschema_for::<T>, SchemaProfile::Compatible)
+                .map_err(|problems| problems.join("; "));
         self
     }
 
@@ -383,8 +385,6 @@ impl SamplingTool {
 
 #[cfg(test)]
 mod tests {
-    use schemars::SchemaGenerator;
-
     use super::*;
     use crate::schema::Range;
 

@@ -21,6 +21,7 @@ mod output;
 mod pattern;
 mod profile;
 mod range;
+mod required;
 mod sentences;
 
 pub(crate) use constraint::Constraints;
@@ -36,3 +37,4 @@ pub use pattern::CompiledPattern;
 pub use profile::SchemaProfile;
 pub(crate) use profile::{Map, SchemaSide, generator};
 pub use range::Range;
+pub(crate) use required::argument_schema;

@@ -26,6 +26,7 @@ use crate::{
     },
     error::{Result, shown},
     item::ArgDef,
+    schema::argument_schema,
 };
 
 /// Records a problem with an argument, and returns `None` because the argument has no usable value.
@@ -132,7 +133,7 @@ macro_rules! json_handles {
                 params.field(
                     def,
                     ArgumentSource::Json {
-                        schema: |generator| generator.subschema_for::<$value>(),
+                        schema: argument_schema::<$value>,
                         required: introspect::is_required::<$value>,
                     },
                 );

@@ -18,7 +18,10 @@ use crate::{
     },
     error::Result,
     item::{ArgDef, Param},
-    schema::constant::{self, Top},
+    schema::{
+        argument_schema,
+        constant::{self, Top},
+    },
 };
 
 /// Parameter whose fields are the arguments of the tool.
@@ -153,10 +156,7 @@ impl<T: Argument> Describe for Spread<T> {
     type Value = T;
 
     fn describe(self, params: &mut ItemParams, def: &'static ArgDef) {
-        params.field(
-            def,
-            ArgumentSource::Spread { schema: |generator| generator.subschema_for::<T>() },
-        );
+        params.field(def, ArgumentSource::Spread { schema: argument_schema::<T> });
     }
 
     fn default_json(self, _: T) -> Option<Value> {
@@ -169,8 +169,7 @@ pub trait FieldLevel<F> {
 }
 impl<F: Argument> FieldLevel<F> for &Probe<F> {
     fn field_param<T>(&self, get: fn(F) -> T) -> SpreadField<F, T> {
-        let schema = |generator: &mut SchemaGenerator| generator.subschema_for::<F>();
-        SpreadField { get, read, schema }
+        SpreadField { get, read, schema: argument_schema::<F> }
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) use node::{NodeShape, SchemarsAnswer};
 pub use notes::Literal;
 pub(crate) use notes::{Notes, SchemaDefault};
 pub(crate) use partial::partial_schema;
-pub use partial::{LazyLevel, OfSchemars, UnfitLazyLevel};
+pub use partial::{LazyArgumentLevel, LazyLevel, OfSchemars, UnfitLazyLevel};
 pub(crate) use render::{write as write_node, write_root};
 pub use schema::{
     Body, Depth, Described, Full, Known, NotKnown, NotSerialized, Part, Schema, Serialized, Top,

@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-use schemars::{JsonSchema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use super::{
@@ -11,7 +12,9 @@ use super::{
     notes::{Notes, SchemaDefault},
     render,
 };
-use crate::schema::{Map, SchemaSide, const_text::Out, definitions::object};
+use crate::schema::{
+    Map, SchemaSide, const_text::Out, definitions::object, required::correct_required,
+};
 
 /// Returns the schema of a type that constants describe only in part. Returns `None` if schemars must describe the whole type, for example
 /// a type that contains itself, whose recursion schemars detects.
@@ -179,7 +182,7 @@ impl<T: ?Sized> OfSchemars<T> {
 }
 
 /// Struct with `T` as its only member. It is needed because schemars says only of members, and not of types, whether they are required.
-#[derive(JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 struct Holder<T> {
     #[allow(dead_code, reason = "only described")]
     member: T,
@@ -190,10 +193,28 @@ pub trait LazyLevel {
 }
 impl<T: JsonSchema> LazyLevel for &OfSchemars<T> {
     fn ask(&self, generator: &mut SchemaGenerator) -> Option<SchemarsAnswer> {
-        let mut holder = Holder::<T>::json_schema(generator).to_value();
-        let schema = holder["properties"]["member"].take();
-        Some(SchemarsAnswer { schema, is_optional: holder.get("required").is_none() })
+        Some(answer(Holder::<T>::json_schema(generator)))
     }
+}
+
+/// Types whose `required` members serde can correct. A result needs no correction, because it has all members that are serialized.
+pub trait LazyArgumentLevel {
+    fn ask(&self, generator: &mut SchemaGenerator) -> Option<SchemarsAnswer>;
+}
+impl<T: JsonSchema + DeserializeOwned> LazyArgumentLevel for &&OfSchemars<T> {
+    fn ask(&self, generator: &mut SchemaGenerator) -> Option<SchemarsAnswer> {
+        let mut holder = Holder::<T>::json_schema(generator);
+        if generator.contract().is_deserialize() {
+            correct_required::<Holder<T>>(&mut holder, generator);
+        }
+        Some(answer(holder))
+    }
+}
+
+fn answer(holder: Schema) -> SchemarsAnswer {
+    let mut holder = holder.to_value();
+    let schema = holder["properties"]["member"].take();
+    SchemarsAnswer { schema, is_optional: holder.get("required").is_none() }
 }
 
 /// Fallback for a type for which the compiler cannot see that it implements `JsonSchema`, as in a generic struct. In this case schemars
