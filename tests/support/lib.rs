@@ -21,6 +21,7 @@
 
 pub use mcp_tests_attribute::test;
 
+pub mod accepted;
 pub mod browser;
 pub mod clock;
 #[cfg(unix)]

@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod accepted;
 mod complaints;
 mod echoes;
 mod http;

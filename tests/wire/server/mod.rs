@@ -10,6 +10,7 @@ mod prompts;
 mod resources;
 mod tasks;
 mod tools;
+mod types;
 
 use mcp_runtime::{Builder, prelude::*};
 
@@ -27,6 +28,7 @@ use mcp_runtime::{Builder, prelude::*};
 /// | `single` | the tools of `tasks`; only one task may run at a time |
 /// | `complaints` | tools of the kinds that clients have dropped |
 /// | `profiles` | tools with full schemas and tools with compatible schemas |
+/// | `types` | tools whose arguments have types of every form |
 /// | `mirrored` | one tool, whose arguments are also sent in HTTP headers |
 pub fn named(name: &str) -> Builder {
     match name {
@@ -44,6 +46,7 @@ pub fn named(name: &str) -> Builder {
         "single" => tasks::single(),
         "complaints" => complaints::server(),
         "profiles" => profiles::server(),
+        "types" => types::server(),
         "mirrored" => {
             mcp_runtime::server!(name = "fixture", version = "1.2.3").items(items![mirrored::route])
         }

@@ -3,7 +3,7 @@
 use mcp_runtime_contract::collect::collect_by_insert;
 use serde_json::{Value, json};
 
-use super::keywords::{ApplyAll, keywords_of};
+use super::keywords::{ApplyAll, is_any_value, keywords_of};
 use crate::schema::{
     Map, SchemaSide,
     definitions::{compare_numbers, conjoin, object},
@@ -40,7 +40,7 @@ pub(super) fn null(map: &mut Map, _: SchemaSide) {
     }
     for union in ["anyOf", "oneOf"] {
         let Some(Value::Array(branches)) = map.get_mut(union) else { continue };
-        if branches.iter().all(is_null) {
+        if branches.iter().all(is_null) || is_any_value(branches) {
             continue;
         }
         branches.retain(|branch| !is_null(branch));

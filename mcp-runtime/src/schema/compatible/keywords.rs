@@ -108,7 +108,7 @@ pub(super) fn items(map: &mut Map, _: SchemaSide) {
         let bound = collect_by_insert::<Map, _>([("maxItems".to_owned(), json!(0))]);
         *map = conjoin(bound, std::mem::take(map));
     }
-    map.entry("items").or_insert_with(|| json!({ "anyOf": scalars_and_objects() }));
+    map.entry("items").or_insert_with(|| any_value_of(LIST_LEVELS - 1));
 }
 
 pub(super) fn any_value(map: &mut Map, side: SchemaSide) {
@@ -128,17 +128,26 @@ pub(super) fn any_value(map: &mut Map, side: SchemaSide) {
             }
         }
     }
-    let mut branches = scalars_and_objects();
-    match side {
+    let branches = match side {
         SchemaSide::Argument => {
-            branches[OBJECT]["additionalProperties"] = any_member();
-            branches.push(any_list());
+            let mut branches = branches_of_any_value(LIST_LEVELS);
+            // Tells clients that an object may have members. The other branch with an object accepts members that this branch rejects.
+            branches.push(json!({ "type": "object", "additionalProperties": any_value_of(1) }));
+            branches
         }
         SchemaSide::Result => {
-            branches.extend([json!({ "type": "array" }), json!({ "type": "null" })]);
+            let mut branches = branches_of_any_value(0);
+            branches.push(json!({ "type": "array" }));
+            branches
         }
-    }
+    };
     map.insert("anyOf".into(), Value::Array(branches));
+}
+
+/// Whether a choice allows every type but lists, as the rule "any value" writes it. Its `null` stays.
+pub(super) fn is_any_value(branches: &[Value]) -> bool {
+    let names = |name: &str| branches.iter().any(|branch| branch["type"] == name);
+    TYPES.into_iter().all(names)
 }
 
 /// Replaces an `additionalProperties` that only allows or forbids further members.
@@ -154,7 +163,7 @@ pub(super) fn further_members(map: &mut Map, side: SchemaSide) {
     };
     match side {
         SchemaSide::Argument if is_open => {
-            map.insert("additionalProperties".to_owned(), any_member());
+            map.insert("additionalProperties".to_owned(), any_value_of(LIST_LEVELS));
         }
         _ => {
             map.remove("additionalProperties");
@@ -162,22 +171,24 @@ pub(super) fn further_members(map: &mut Map, side: SchemaSide) {
     }
 }
 
-/// Returns the schema of the members of an object with arbitrary members.
-fn any_member() -> Value {
-    let mut branches = scalars_and_objects();
-    branches.push(any_list());
-    json!({ "anyOf": branches })
+/// Number of lists that may be nested directly in each other in an argument with any value. Each list needs an `items`, and each `items` a
+/// type, so the schema has to end somewhere. A deeper schema would exceed the limit of Moonshot's API, which rejects every request that has
+/// a schema with more than 10 levels (anomalyco/opencode#25495).
+pub(in crate::schema) const LIST_LEVELS: usize = 2;
+
+const TYPES: [&str; 5] = ["string", "number", "boolean", "object", "null"];
+
+/// Returns the schema of any value in which at most `levels` lists are nested directly in each other.
+fn any_value_of(levels: usize) -> Value {
+    json!({ "anyOf": branches_of_any_value(levels) })
 }
 
-fn any_list() -> Value {
-    json!({ "type": "array", "items": { "anyOf": scalars_and_objects() } })
-}
-
-/// Index of the type `object` in [`scalars_and_objects`].
-const OBJECT: usize = 3;
-
-fn scalars_and_objects() -> Vec<Value> {
-    ["string", "number", "boolean", "object"].map(|name| json!({ "type": name })).to_vec()
+fn branches_of_any_value(levels: usize) -> Vec<Value> {
+    let mut branches = TYPES.map(|name| json!({ "type": name })).to_vec();
+    if levels > 0 {
+        branches.push(json!({ "type": "array", "items": any_value_of(levels - 1) }));
+    }
+    branches
 }
 
 pub(super) fn annotations(map: &mut Map, _: SchemaSide) {

@@ -21,5 +21,6 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+pub(super) use keywords::LIST_LEVELS;
 pub(super) use rewrite::DIALECT;
 pub(crate) use rewrite::{compatible, compatible_result, full};

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::schema::{
     Constraints, SchemaKind, SchemaSide,
+    compatible::LIST_LEVELS,
     const_text::{KeywordWriter, Out, is_before},
     header,
     range::Edge,
@@ -305,7 +306,7 @@ impl SchemaKeywords {
             Some(values) if values.is_anything() => {
                 if let SchemaSide::Argument = side {
                     object.key(out, "additionalProperties");
-                    any_member(out);
+                    any_value_of(out, LIST_LEVELS);
                 }
             }
             Some(values) => {
@@ -361,23 +362,23 @@ const fn write_edge(out: &mut Out<'_>, object: &mut KeywordWriter, key: &str, ed
     }
 }
 
-/// Scalar branches of a schema that accepts any JSON value, as [`any_value`](crate::schema::compatible) generates them.
-const SCALARS: &str = r#"{"type":"string"},{"type":"number"},{"type":"boolean"}"#;
-
-/// Writes the schema of the members of an object with arbitrary members, in an argument.
-const fn any_member(out: &mut Out<'_>) {
+/// Writes the schema of any value in which at most `levels` lists are nested directly in each other, as
+/// [`any_value`](crate::schema::compatible) generates it.
+const fn any_value_of(out: &mut Out<'_>, levels: usize) {
     out.push(r#"{"anyOf":["#);
-    out.push(SCALARS);
-    out.push(r#",{"type":"object"},"#);
-    any_list(out);
+    branches_of_any_value(out, levels);
     out.push("]}");
 }
 
-/// Writes the schema of a list with arbitrary elements, in an argument.
-const fn any_list(out: &mut Out<'_>) {
-    out.push(r#"{"items":{"anyOf":["#);
-    out.push(SCALARS);
-    out.push(r#",{"type":"object"}]},"type":"array"}"#);
+const fn branches_of_any_value(out: &mut Out<'_>, levels: usize) {
+    out.push(
+        r#"{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"},{"type":"null"}"#,
+    );
+    if levels > 0 {
+        out.push(r#",{"items":"#);
+        any_value_of(out, levels - 1);
+        out.push(r#","type":"array"}"#);
+    }
 }
 
 /// Returns the only branch that is not `null`; `None` if there are several.
@@ -417,16 +418,16 @@ impl AnyOfKeyword {
             Self::Any => {
                 object.key(out, "anyOf");
                 out.push("[");
-                out.push(SCALARS);
                 match side {
                     SchemaSide::Argument => {
+                        branches_of_any_value(out, LIST_LEVELS);
                         out.push(r#",{"additionalProperties":"#);
-                        any_member(out);
-                        out.push(r#","type":"object"},"#);
-                        any_list(out);
+                        any_value_of(out, 1);
+                        out.push(r#","type":"object"}"#);
                     }
                     SchemaSide::Result => {
-                        out.push(r#",{"type":"object"},{"type":"array"},{"type":"null"}"#);
+                        branches_of_any_value(out, 0);
+                        out.push(r#",{"type":"array"}"#);
                     }
                 }
             }

@@ -1,0 +1,51 @@
+//! The published schemas of the tools accept all arguments that the server accepts.
+
+use mcp_runtime::testing::{Revision, TestClient};
+use serde_json::json;
+use support::accepted::Checked;
+
+use crate::{block_on, server};
+
+/// Number of calls of each tool.
+const CALLS: usize = 2_000;
+
+/// Servers with tools that take arguments, by the names of [`server::named`].
+const SERVERS: [&str; 8] =
+    ["types", "fixture", "catalog", "asking", "tasks", "complaints", "profiles", "mirrored"];
+
+#[test]
+fn a_schema_accepts_what_the_server_accepts() {
+    let (mut tools, mut accepted, mut rejected) = (0, 0, Vec::new());
+    for name in SERVERS {
+        for checked in block_on(checked(name)) {
+            assert!(checked.accepted > 0 || !checked.goes_on(), "{name}: {checked:?}");
+            tools += 1;
+            accepted += checked.accepted;
+            rejected.extend(checked.rejected);
+        }
+    }
+    println!("{tools} tools, {accepted} accepted arguments");
+    assert!(rejected.is_empty(), "{}", rejected.join("\n"));
+}
+
+async fn checked(name: &str) -> Vec<Checked> {
+    let connecting = TestClient::connect_with(server::named(name), Revision::ALL[3]);
+    let mut client = connecting.await.expect("a server");
+    let tools = client.tools().await.expect("a list");
+    let mut all = Vec::new();
+    for tool in tools.iter().filter(|tool| tool["inputSchema"]["properties"] != json!({})) {
+        let mut checked = Checked::of(tool);
+        for _ in 0..CALLS {
+            if !checked.goes_on() {
+                break;
+            }
+            let arguments = checked.arguments();
+            let call = json!({ "name": checked.tool(), "arguments": arguments });
+            let result = client.request("tools/call", call).await.expect("a result");
+            let error = (result["isError"] == true).then(|| result["content"][0]["text"].as_str());
+            checked.note(arguments, error.flatten());
+        }
+        all.push(checked);
+    }
+    all
+}
