@@ -36,7 +36,7 @@ pub(crate) fn pairs(kind: &str) -> Vec<Pair> {
         // An attribute without its item belongs to the next function.
         let is_alone = rendered(part, Side::Plain).lines().all(|line| line.starts_with("//"));
         // A form or a `#[config]` without fields is a mistake of its own.
-        let is_empty = part.contains("struct") && part.trim_end().ends_with('{');
+        let is_empty = part.contains("struct ") && part.trim_end().ends_with('{');
         let is_in_attribute = is_open || (is_alone || is_empty) && part.contains('«');
         let rest = if is_open { &item[border..] } else { "" };
         let rest = rest.split_once('»').map_or("", |(_, rest)| rest);
