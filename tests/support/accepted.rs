@@ -7,7 +7,8 @@
 //!
 //! The schema need not accept what the guide calls a leniency. No argument is made for these: numbers, lists and objects in a text, integers
 //! with a fraction of zeros, and aliases. A `null` in place of a member counts as a missing member, because an optional argument is published
-//! without `null`. A list in a value of any type is nested only as deep as a schema can describe.
+//! without `null`, or as an empty object, as `serde_json::Map` reads it. A list in a value of any type is nested only as deep as a schema can
+//! describe.
 
 use std::fmt;
 
@@ -89,6 +90,27 @@ impl Checked {
         arguments.into()
     }
 
+    /// Whether the schema accepts the arguments, or accepts them with another value for some of their members that are `null`.
+    fn is_valid(&self, arguments: &Value) -> bool {
+        let mut nulls = Vec::new();
+        null_members(arguments, "", &mut nulls);
+        let ways: usize = 3_usize.pow(nulls.len().min(6) as u32);
+        (0..ways).any(|way| {
+            let mut arguments = arguments.clone();
+            let mut rest = way;
+            for (object, name) in &nulls {
+                let Some(Value::Object(members)) = arguments.pointer_mut(object) else { continue };
+                match rest % 3 {
+                    0 => {}
+                    1 => drop(members.remove(name)),
+                    _ => drop(members.insert(name.clone(), json!({}))),
+                }
+                rest /= 3;
+            }
+            self.validator.is_valid(&arguments)
+        })
+    }
+
     /// Notes the text of the error that the server answered, or `None` if the call was no error.
     pub fn note(&mut self, mut arguments: Value, error: Option<&str>) {
         let Some(error) = error.filter(|error| error.contains(UNKNOWN)) else {
@@ -100,10 +122,30 @@ impl Checked {
         }
         self.accepted += 1;
         arguments.as_object_mut().expect("an object").remove(UNKNOWN);
-        drop_null_members(&mut arguments);
-        if let Err(problem) = self.validator.validate(&arguments) {
+        if !self.is_valid(&arguments) {
+            let problem = self.validator.validate(&arguments).expect_err("a problem");
             self.rejected.push(format!("{}: {arguments}: {problem}", self.tool));
         }
+    }
+}
+
+/// Returns the paths of the objects that have a member that is `null`, each with the name of the member.
+fn null_members(value: &Value, path: &str, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                if value.is_null() {
+                    found.push((path.to_owned(), name.clone()));
+                }
+                null_members(value, &format!("{path}/{name}"), found);
+            }
+        }
+        Value::Array(elements) => {
+            for (at, element) in elements.iter().enumerate() {
+                null_members(element, &format!("{path}/{at}"), found);
+            }
+        }
+        _ => {}
     }
 }
 
@@ -261,18 +303,6 @@ fn change(value: &mut Value, random: &mut Random) {
                 _ => change(&mut elements[at], random),
             }
         }
-        _ => {}
-    }
-}
-
-/// Removes the members of objects that are `null`.
-fn drop_null_members(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            members.retain(|_, value| !value.is_null());
-            members.values_mut().for_each(drop_null_members);
-        }
-        Value::Array(elements) => elements.iter_mut().for_each(drop_null_members),
         _ => {}
     }
 }

@@ -422,7 +422,9 @@ impl<'a> Variant<'a> {
             Tagging::Adjacent(key, content) => {
                 let mut members = vec![tag(key)];
                 if !self.is_unit() {
-                    members.push(JsonMember::always(content.clone(), self.content()?));
+                    // Serde reads the variant without its content if the content is an `Option`.
+                    let content = JsonMember::always(content.clone(), self.content()?);
+                    members.push(JsonMember { is_always: false, ..content });
                 }
                 (members, self.is_closed)
             }

@@ -127,6 +127,7 @@ impl ArgDef {
                 Some(literal) => node.default_of(literal),
                 None => SchemaDefault::None,
             },
+            can_be_absent: node.is_optional() || self.default.is_some(),
             ..Notes::NONE
         }
     }

@@ -189,6 +189,8 @@ impl InputObject {
         let mut root: Map = collect_by_insert([
             ("type".to_owned(), json!("object")),
             ("properties".to_owned(), Value::Object(self.properties)),
+            // Tells the rules of the compatible form which arguments can be left out.
+            ("required".to_owned(), json!(self.required)),
             ("$defs".to_owned(), Value::Object(self.definitions)),
         ]);
         root.extend(additional.map(|schema| ("additionalProperties".to_owned(), schema)));

@@ -51,8 +51,9 @@ pub(super) fn correct_required<T: DeserializeOwned>(
 /// Step from a value to a value inside it.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Member of an object with this name.
-    Member(String),
+    /// Member of an object with this name, behind the tags of the object. Serde reads the content of an adjacently tagged enum only behind
+    /// the tag.
+    Member { name: String, tags: Vec<(String, String)> },
     /// First element of a list.
     Element,
 }
@@ -75,9 +76,10 @@ impl Visit<'_> {
             self.map(&mut meaning, path);
             self.definitions.insert(name.into_owned(), meaning.into());
         }
+        let tags = tags_of(schema);
         if let Some(Value::Array(required)) = schema.get_mut("required") {
             required.retain(|name| {
-                path.push(Step::Member(name.as_str().unwrap_or_default().to_owned()));
+                path.push(member(name.as_str().unwrap_or_default(), &tags));
                 let can_be_absent = (self.can_be_absent)(path);
                 path.pop();
                 !can_be_absent
@@ -90,11 +92,11 @@ impl Visit<'_> {
             match (keyword.as_str(), value) {
                 ("properties", Value::Object(properties)) => {
                     for (name, property) in properties {
-                        self.inside(Step::Member(name.clone()), property, path);
+                        self.inside(member(name, &tags), property, path);
                     }
                 }
                 ("additionalProperties", values) => {
-                    self.inside(Step::Member("0".to_owned()), values, path);
+                    self.inside(member("0", &[]), values, path);
                 }
                 ("items", elements) => self.inside(Step::Element, elements, path),
                 ("anyOf" | "oneOf" | "allOf", Value::Array(branches)) => {
@@ -114,6 +116,22 @@ impl Visit<'_> {
             path.pop();
         }
     }
+}
+
+/// Returns the members with a single value, which tell the variants of an enum apart.
+fn tags_of(schema: &Map) -> Vec<(String, String)> {
+    let only = |property: &Value| match (&property["const"], property["enum"].as_array()) {
+        (Value::String(value), _) => Some(value.clone()),
+        (_, Some(values)) if values.len() == 1 => values[0].as_str().map(str::to_owned),
+        _ => None,
+    };
+    let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    properties.filter_map(|(name, property)| Some((name.clone(), only(property)?))).collect()
+}
+
+fn member(name: &str, tags: &[(String, String)]) -> Step {
+    let others = tags.iter().filter(|(tag, _)| tag != name);
+    Step::Member { name: name.to_owned(), tags: others.cloned().collect() }
 }
 
 /// Whether serde reads a `T` without the member at the end of `path`.
@@ -137,14 +155,16 @@ struct NullAt<'a> {
 }
 
 impl<'a> NullAt<'a> {
-    /// Returns the name of the member that the path leads to, and the deserializer of its value.
-    fn member(self, in_object: bool) -> Option<(&'a str, Self)> {
-        let Some((Step::Member(name), path)) = self.path.split_first() else { return None };
-        Some((name, Self { path, in_object, ..self }))
+    /// Returns the member that the path leads to, with its tags.
+    fn member(self, in_object: bool) -> Option<Member<'a>> {
+        let Some((Step::Member { name, tags }, path)) = self.path.split_first() else {
+            return None;
+        };
+        Some(Member { tags, name, value: Self { path, in_object, ..self } })
     }
 
     fn object<'de, V: Visitor<'de>>(self, in_object: bool, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_map(OneMember { member: self.member(in_object), value: None })
+        visitor.visit_map(Members { rest: self.member(in_object), next: None })
     }
 }
 
@@ -153,7 +173,7 @@ impl<'de> Deserializer<'de> for NullAt<'_> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.path.split_first() {
-            Some((Step::Member(_), _)) => self.object(false, visitor),
+            Some((Step::Member { .. }, _)) => self.object(false, visitor),
             Some((Step::Element, path)) => {
                 visitor.visit_seq(OneElement(Some(Self { path, in_object: false, ..self })))
             }
@@ -197,7 +217,7 @@ impl<'de> Deserializer<'de> for NullAt<'_> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         match self.member(false) {
-            Some(variant) => visitor.visit_enum(Variant(variant)),
+            Some(Member { name, value, .. }) => visitor.visit_enum(Variant { name, content: value }),
             None => self.deserialize_any(visitor),
         }
     }
@@ -208,33 +228,61 @@ impl<'de> Deserializer<'de> for NullAt<'_> {
     }
 }
 
-/// Object with at most one member.
-struct OneMember<'a> {
-    member: Option<(&'a str, NullAt<'a>)>,
-    value: Option<NullAt<'a>>,
+struct Member<'a> {
+    tags: &'a [(String, String)],
+    name: &'a str,
+    value: NullAt<'a>,
 }
 
-impl<'de> de::MapAccess<'de> for OneMember<'_> {
+/// Object with tags and a member.
+struct Members<'a> {
+    rest: Option<Member<'a>>,
+    next: Option<MemberValue<'a>>,
+}
+
+enum MemberValue<'a> {
+    Tag(&'a str),
+    Null(NullAt<'a>),
+}
+
+impl<'de> de::MapAccess<'de> for Members<'_> {
     type Error = Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Error> {
-        let Some((name, value)) = self.member.take() else { return Ok(None) };
-        self.value = Some(value);
+        let Some(member) = &mut self.rest else { return Ok(None) };
+        let name = match member.tags.split_first() {
+            Some(((name, value), tags)) => {
+                member.tags = tags;
+                self.next = Some(MemberValue::Tag(value));
+                name.as_str()
+            }
+            None => {
+                let name = member.name;
+                self.next = Some(MemberValue::Null(member.value));
+                self.rest = None;
+                name
+            }
+        };
         let name: StrDeserializer<'_, Error> = name.into_deserializer();
         seed.deserialize(name).map(Some)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        let value =
-            self.value.take().ok_or_else(|| de::Error::custom("the value comes after its name"))?;
+        let value = match self.next.take() {
+            Some(MemberValue::Null(value)) => value,
+            Some(MemberValue::Tag(tag)) => {
+                let tag: StrDeserializer<'_, Error> = tag.into_deserializer();
+                return seed.deserialize(tag);
+            }
+            None => return Err(de::Error::custom("a value comes after its name")),
+        };
         let result = seed.deserialize(value);
         // Serde needs a field with `deserialize_with` even if it is an `Option`. Its derive reads such a field by a type of this name.
-        if value.path.is_empty()
-            && (result.is_err() || type_name::<V>().contains("__DeserializeWith"))
-        {
+        let is_needed = || type_name::<V>().contains("__DeserializeWith");
+        if value.path.is_empty() && (result.is_err() || is_needed()) {
             value.taken.set(false);
         }
         result
@@ -254,8 +302,10 @@ impl<'de> de::SeqAccess<'de> for OneElement<'_> {
     }
 }
 
-/// Variant of an enum, with its name and its content.
-struct Variant<'a>((&'a str, NullAt<'a>));
+struct Variant<'a> {
+    name: &'a str,
+    content: NullAt<'a>,
+}
 
 impl<'de, 'a> de::EnumAccess<'de> for Variant<'a> {
     type Error = Error;
@@ -265,9 +315,8 @@ impl<'de, 'a> de::EnumAccess<'de> for Variant<'a> {
         self,
         seed: V,
     ) -> Result<(V::Value, NullAt<'a>), Error> {
-        let Self((name, content)) = self;
-        let name: StrDeserializer<'_, Error> = name.into_deserializer();
-        Ok((seed.deserialize(name)?, content))
+        let name: StrDeserializer<'_, Error> = self.name.into_deserializer();
+        Ok((seed.deserialize(name)?, self.content))
     }
 }
 
@@ -354,6 +403,7 @@ mod tests {
             again: Option<Box<Outer>>,
             #[schemars(schema_with = "whole")]
             own: Option<u8>,
+            adjacent: Adjacent,
         }
         #[derive(Deserialize, JsonSchema)]
         #[allow(dead_code, reason = "only its schema is used")]
@@ -367,13 +417,22 @@ mod tests {
             Three(Last),
         }
         #[derive(Deserialize, JsonSchema)]
+        #[serde(tag = "tag", content = "content")]
+        #[allow(dead_code, reason = "only its schema is used")]
+        enum Adjacent {
+            One(Option<u8>),
+            Two(u8),
+        }
+        #[derive(Deserialize, JsonSchema)]
         #[allow(dead_code, reason = "only its schema is used")]
         struct Last {
             #[schemars(schema_with = "whole")]
             own: Option<u8>,
         }
         assert_eq!(required::<Outer>("/$defs/Outer"), json!(["lists"]));
-        assert_eq!(required::<Outer>("/$defs/Inner"), json!(["map"]));
+        assert_eq!(required::<Outer>("/$defs/Inner"), json!(["map", "adjacent"]));
+        assert_eq!(required::<Outer>("/$defs/Adjacent/oneOf/0"), json!(["tag"]));
+        assert_eq!(required::<Outer>("/$defs/Adjacent/oneOf/1"), json!(["tag", "content"]));
         assert_eq!(required::<Outer>("/$defs/Last"), Value::Null);
         let variant = |at: usize| format!("/$defs/Choice/oneOf/{at}");
         assert_eq!(required::<Outer>(&variant(0)), json!(["One"]));

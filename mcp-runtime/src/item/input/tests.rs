@@ -474,7 +474,7 @@ mod choices {
             /// A documented variant
             ToldUnit,
             /// Newtype
-            New(Option<i64>),
+            New(i64),
             Fields { a: i64 },
             Tuple(i64, f64),
             Enum(Told),

@@ -27,7 +27,7 @@ pub(super) fn nullable(map: &mut Map, side: SchemaSide) {
     }
 }
 
-pub(super) fn null(map: &mut Map, _: SchemaSide) {
+pub(super) fn null(map: &mut Map) {
     if let Some(Value::Array(types)) = map.get_mut("type")
         && types.len() > 1
     {

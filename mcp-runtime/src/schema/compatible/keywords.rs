@@ -248,8 +248,7 @@ pub(super) fn tuple(map: &mut Map, side: SchemaSide, apply_all: ApplyAll) {
         }
     }
     if distinct.len() > 1 {
-        let words: Vec<_> =
-            parts.iter().map(|part| part["type"].as_str().unwrap_or("anything")).collect();
+        let words: Vec<_> = parts.iter().map(word).collect();
         say(map, format!("In this order: {}.", words.join(", ")));
     }
     if map.get("items") == Some(&json!(false)) {
@@ -271,6 +270,16 @@ pub(super) fn tuple(map: &mut Map, side: SchemaSide, apply_all: ApplyAll) {
     if !distinct.is_empty() {
         map.insert("items".to_owned(), one_of_these(distinct, side, apply_all));
     }
+}
+
+/// Returns the type of a tuple's part in words.
+fn word(part: &Value) -> String {
+    if let Some([one, other]) = part["anyOf"].as_array().map(Vec::as_slice)
+        && let (Some(name), true) = (one["type"].as_str(), other["type"] == "null")
+    {
+        return format!("{name} or null");
+    }
+    part["type"].as_str().unwrap_or("anything").to_owned()
 }
 
 fn one_of_these(mut schemas: Vec<Value>, side: SchemaSide, apply_all: ApplyAll) -> Value {

@@ -41,7 +41,7 @@ pub(super) fn rewrite_by(rules: &[RewriteRule], schema: Value, side: SchemaSide)
     }
     let rewriter = Rewriter { rules, side, definitions: Definitions::take(&mut root) };
 
-    let mut root = rewriter.schema(root, true, &mut Vec::new());
+    let mut root = rewriter.schema(root, Place::ROOT, &mut Vec::new());
 
     // Clients expect the type `object` at the root, so a reference that was kept there is replaced with the schema that it refers to.
     let mut steps = 0..16;
@@ -49,10 +49,10 @@ pub(super) fn rewrite_by(rules: &[RewriteRule], schema: Value, side: SchemaSide)
         && let Some(meaning) = rewriter.definitions.meaning(reference)
         && steps.next().is_some()
     {
-        let meaning = rewriter.schema(object(meaning.clone()), true, &mut Vec::new());
+        let meaning = rewriter.schema(object(meaning.clone()), Place::ROOT, &mut Vec::new());
         root.remove("$ref");
         root = conjoin(meaning, root);
-        rules::apply(rules, &mut root, side);
+        rules::apply(rules, &mut root, side, true);
     }
     if rules::has(rules, RewriteStage::Title)
         && root.get("title").and_then(Value::as_str).is_some_and(is_type_name)
@@ -61,7 +61,8 @@ pub(super) fn rewrite_by(rules: &[RewriteRule], schema: Value, side: SchemaSide)
     }
 
     let plain = side == SchemaSide::Argument || rewriter.definitions.are_too_large();
-    let publish = |schema| rewriter.schema(schema, plain, &mut Vec::new());
+    let place = Place { is_plain: plain, is_omissible: false };
+    let publish = |schema| rewriter.schema(schema, place, &mut Vec::new());
     let definitions = rewriter.definitions.needed(&root, publish);
     if !definitions.is_empty() {
         root.insert("$defs".into(), Value::Object(definitions));
@@ -77,6 +78,19 @@ fn is_type_name(title: &str) -> bool {
         && title.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
+/// Place of a schema.
+#[derive(Clone, Copy)]
+struct Place {
+    /// False below `not`, `if` and similar keywords.
+    is_plain: bool,
+    /// Whether a client can leave out the value: the root, or a member of an object that is not required.
+    is_omissible: bool,
+}
+
+impl Place {
+    const ROOT: Self = Self { is_plain: true, is_omissible: true };
+}
+
 /// Visits every subschema, children first, and applies the rules to each.
 struct Rewriter<'a> {
     rules: &'a [RewriteRule],
@@ -85,36 +99,36 @@ struct Rewriter<'a> {
 }
 
 impl Rewriter<'_> {
-    /// Rewrites one schema. `path` contains the names of the definitions that enclose the schema. `plain` is false below `not`, `if` and
-    /// similar keywords.
+    /// Rewrites one schema. `path` contains the names of the definitions that enclose the schema.
     ///
-    /// A schema below such a keyword is a condition. If the condition accepted fewer values, the enclosing schema would accept more. So
+    /// A schema below `not`, `if` and similar keywords is a condition. If the condition accepted fewer values, the enclosing schema would accept more. So
     /// only references and bare booleans are rewritten in conditions.
-    fn schema(&self, mut map: Map, plain: bool, path: &mut Vec<String>) -> Map {
-        let meaning = self.meaning(&mut map, plain, path);
+    fn schema(&self, mut map: Map, place: Place, path: &mut Vec<String>) -> Map {
+        let meaning = self.meaning(&mut map, place, path);
+        self.properties(&mut map, place, path);
         for (keyword, value) in &mut map {
-            self.keyword(keyword, value, plain, path);
+            self.keyword(keyword, value, place, path);
         }
         if let Some(meaning) = meaning {
             map = conjoin(meaning, map);
         }
-        if plain {
-            rules::apply(self.rules, &mut map, self.side);
+        if place.is_plain {
+            rules::apply(self.rules, &mut map, self.side, place.is_omissible);
         }
         map
     }
 
     /// Removes the reference from a schema, and returns its replacement. A reference that must stay is written as `#/$defs/…`.
-    fn meaning(&self, map: &mut Map, plain: bool, path: &mut Vec<String>) -> Option<Map> {
+    fn meaning(&self, map: &mut Map, place: Place, path: &mut Vec<String>) -> Option<Map> {
         let Some(Value::String(reference)) = map.get_mut("$ref") else { return None };
         // A recursive type that is cut off accepts more values. Below `not`, the enclosing schema would then accept fewer values, and could
         // reject a valid result.
-        let must_stay = !plain && self.side == SchemaSide::Result;
+        let must_stay = !place.is_plain && self.side == SchemaSide::Result;
         let inlined = self.definitions.inlined(reference, path, !must_stay);
         let meaning = match inlined.filter(|_| rules::has(self.rules, RewriteStage::References)) {
             Some(Inlined::Meaning(name, meaning)) => {
                 path.push(name.to_owned());
-                let meaning = self.schema(object(meaning.clone()), plain, path);
+                let meaning = self.schema(object(meaning.clone()), place, path);
                 path.pop();
                 meaning
             }
@@ -132,38 +146,52 @@ impl Rewriter<'_> {
         Some(meaning)
     }
 
-    fn keyword(&self, keyword: &str, value: &mut Value, plain: bool, path: &mut Vec<String>) {
-        let mut visit = |schema: &mut Value, plain| {
-            *schema = Value::Object(self.schema(object(schema.take()), plain, path));
+    fn properties(&self, map: &mut Map, place: Place, path: &mut Vec<String>) {
+        let required = map.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        let Some(Value::Object(properties)) = map.get_mut("properties") else { return };
+        for (name, schema) in properties {
+            let is_omissible = !required.iter().any(|required| required == name);
+            let place = Place { is_omissible, ..place };
+            *schema = Value::Object(self.schema(object(schema.take()), place, path));
+        }
+    }
+
+    fn keyword(&self, keyword: &str, value: &mut Value, place: Place, path: &mut Vec<String>) {
+        let inside = Place { is_omissible: false, ..place };
+        let mut visit = |schema: &mut Value, place| {
+            *schema = Value::Object(self.schema(object(schema.take()), place, path));
         };
         match (keyword, value) {
             (
-                "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions",
+                "patternProperties" | "dependentSchemas" | "$defs" | "definitions",
                 Value::Object(schemas),
-            ) => schemas.values_mut().for_each(|schema| visit(schema, plain)),
-            ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(schemas)) => {
-                schemas.iter_mut().for_each(|schema| visit(schema, plain));
+            ) => schemas.values_mut().for_each(|schema| visit(schema, inside)),
+            ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
+                schemas.iter_mut().for_each(|schema| visit(schema, place));
+            }
+            ("prefixItems", Value::Array(schemas)) => {
+                schemas.iter_mut().for_each(|schema| visit(schema, inside));
             }
             // A boolean and an empty schema are not visited, because the rule "further members" rewrites them in the object that contains
             // the keyword.
             ("additionalProperties", schema)
                 if schema.as_object().is_some_and(|map| !map.is_empty()) =>
             {
-                visit(schema, plain);
+                visit(schema, inside);
             }
             ("unevaluatedProperties" | "unevaluatedItems", schema) => {
                 if schema.as_object().is_some_and(Map::is_empty) {
                     *schema = Value::Bool(true);
                 } else if schema.is_object() {
-                    visit(schema, plain);
+                    visit(schema, inside);
                 }
             }
             ("items", schema) if schema.is_object() || schema == &Value::Bool(true) => {
-                visit(schema, plain);
+                visit(schema, inside);
             }
-            ("contentSchema", schema) => visit(schema, plain),
+            ("contentSchema", schema) => visit(schema, inside),
             ("not" | "if" | "then" | "else" | "contains" | "propertyNames", schema) => {
-                visit(schema, false);
+                visit(schema, Place { is_plain: false, ..inside });
             }
             _ => {}
         }

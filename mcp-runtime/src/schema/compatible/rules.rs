@@ -43,6 +43,8 @@ pub(super) enum RewriteStage {
     Recursion,
     /// Rewrites each schema object, after the schemas inside it.
     Each(fn(&mut Map, SchemaSide)),
+    /// Like `Each`, for values that a client can leave out.
+    Omissible(fn(&mut Map)),
     /// Like `Each`, for a rule that creates new schemas. The rule applies all rules to these schemas.
     EachWithNew(fn(&mut Map, SchemaSide, ApplyAll)),
 }
@@ -121,7 +123,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         stage: RewriteStage::Each(single_all_of),
     },
     RewriteRule {
-        // A client can omit an argument instead of sending `null`. A result keeps its `null`, in a branch of its own.
+        // A client can omit an optional member instead of sending `null`. Any other `null` stays, in a branch of its own.
         name: "null",
         says: "may be `null`, but an optional value is better left out",
         refused: true,
@@ -132,7 +134,7 @@ pub(super) static RULES: &[RewriteRule] = &[
             "github/copilot-cli#4623",
         ],
         sides: ARGUMENTS,
-        stage: RewriteStage::Each(null),
+        stage: RewriteStage::Omissible(null),
     },
     RewriteRule {
         // Dialects with one `type` per schema cannot express a list of types. The MCP Inspector calls such a list `type-union`.
@@ -385,11 +387,18 @@ pub(super) static RULES: &[RewriteRule] = &[
     },
 ];
 
-/// Applies the rules for `side` to one schema, whose subschemas have been rewritten already.
-pub(super) fn apply(rules: &[RewriteRule], map: &mut Map, side: SchemaSide) {
+/// Applies the rules for `side` to one schema, whose subschemas have been rewritten already. `is_omissible` tells whether a client can leave
+/// out the value.
+pub(super) fn apply(
+    rules: &[RewriteRule],
+    map: &mut Map,
+    side: SchemaSide,
+    is_omissible: bool,
+) {
     for rule in rules.iter().filter(|rule| rule.sides.contains(&side)) {
         match rule.stage {
             RewriteStage::Each(rewrite) => rewrite(map, side),
+            RewriteStage::Omissible(rewrite) if is_omissible => rewrite(map),
             RewriteStage::EachWithNew(rewrite) => rewrite(map, side, apply_all),
             _ => {}
         }
@@ -397,7 +406,7 @@ pub(super) fn apply(rules: &[RewriteRule], map: &mut Map, side: SchemaSide) {
 }
 
 fn apply_all(map: &mut Map, side: SchemaSide) {
-    apply(RULES, map, side);
+    apply(RULES, map, side, false);
 }
 
 /// Whether one of the rules belongs to this stage.

@@ -108,6 +108,9 @@ impl Description<'_> {
                 }
                 first = false;
                 text.out.push(word(&parts[i]));
+                if parts[i].is_typed_or_null() {
+                    text.out.push(" or null");
+                }
                 i += 1;
             }
             text.out.push(".");
@@ -134,7 +137,7 @@ impl Description<'_> {
 /// Returns the `type` of a part, or `anything` if it has none.
 const fn word(part: &Node) -> &'static str {
     match part.shape {
-        NodeShape::Optional(inner) => word(inner),
+        NodeShape::Optional(inner) if inner.takes_null() || part.is_typed_or_null() => word(inner),
         NodeShape::Boolean => "boolean",
         NodeShape::Null => "null",
         NodeShape::Number => "number",
@@ -142,8 +145,10 @@ const fn word(part: &Node) -> &'static str {
         NodeShape::Text { .. } | NodeShape::Names { .. } => "string",
         NodeShape::Array { .. } | NodeShape::Tuple(_) => "array",
         NodeShape::Map(_) | NodeShape::Object(_) | NodeShape::Tagged { .. } => "object",
-        NodeShape::Any | NodeShape::OneOf(_) | NodeShape::Unknown(_) | NodeShape::TooDeep => {
-            "anything"
-        }
+        NodeShape::Any
+        | NodeShape::Optional(_)
+        | NodeShape::OneOf(_)
+        | NodeShape::Unknown(_)
+        | NodeShape::TooDeep => "anything",
     }
 }

@@ -191,6 +191,23 @@ impl Node {
         matches!(self.shape, NodeShape::Null | NodeShape::Any)
     }
 
+    /// Whether this is an option of a type whose schema has a single `type`.
+    pub(super) const fn is_typed_or_null(&self) -> bool {
+        match self.shape {
+            NodeShape::Optional(inner) => {
+                !inner.takes_null()
+                    && !matches!(
+                        inner.shape,
+                        NodeShape::Optional(_)
+                            | NodeShape::OneOf(_)
+                            | NodeShape::Unknown(_)
+                            | NodeShape::TooDeep
+                    )
+            }
+            _ => false,
+        }
+    }
+
     /// Whether an argument of this type can be left out.
     pub(crate) const fn is_optional(&self) -> bool {
         matches!(self.shape, NodeShape::Optional(_))
@@ -314,12 +331,13 @@ pub(super) const fn are_alike(parts: &[Node]) -> bool {
     i >= parts.len()
 }
 
-/// Compares two nodes as arguments. In an argument, an `Option<T>` has the schema of `T`.
+/// Compares two nodes as parts of an argument.
 const fn alike(a: &Node, b: &Node) -> bool {
     match (a.shape, b.shape) {
-        (NodeShape::Optional(a), _) => alike(a, b),
-        (_, NodeShape::Optional(b)) => alike(a, b),
+        (NodeShape::Optional(a), _) if a.takes_null() => alike(a, b),
+        (_, NodeShape::Optional(b)) if b.takes_null() => alike(a, b),
         _ if !same_text(a.description, b.description) => false,
+        (NodeShape::Optional(a), NodeShape::Optional(b)) => alike(a, b),
         (NodeShape::Boolean, NodeShape::Boolean)
         | (NodeShape::Number, NodeShape::Number)
         | (NodeShape::Any, NodeShape::Any) => true,

@@ -50,6 +50,8 @@ pub(crate) struct Notes<'a> {
     pub(crate) header: Option<&'static str>,
     pub(crate) constraints: Option<&'a Constraints>,
     pub(crate) default: SchemaDefault,
+    /// Whether a client can leave the value out. The schema of such a value has no `null`.
+    pub(crate) can_be_absent: bool,
     /// Whether keywords are kept even in an argument. A part of a larger schema keeps its keywords, because the rules of the compatible
     /// form replace them with sentences later.
     pub(crate) in_keywords: bool,
@@ -63,6 +65,7 @@ impl Notes<'_> {
         header: None,
         constraints: None,
         default: SchemaDefault::None,
+        can_be_absent: false,
         in_keywords: false,
     };
 }
@@ -132,6 +135,7 @@ impl Member {
             title: self.title,
             description: self.description,
             default: self.default(),
+            can_be_absent: !self.is_required(SchemaSide::Argument),
             ..Notes::NONE
         }
     }

@@ -26,7 +26,14 @@ pub(crate) fn partial_schema(
     if node.room_after(MOST_NODES) == 0 {
         return None;
     }
-    part(node, side, generator)
+    match node.shape {
+        // Without its `null`, the schema of the value keeps its keywords.
+        NodeShape::Optional(_) if node.is_constant() && matches!(side, SchemaSide::Argument) => {
+            let notes = Notes { in_keywords: true, can_be_absent: true, ..Notes::NONE };
+            Some(constant(node, side, &notes))
+        }
+        _ => part(node, side, generator),
+    }
 }
 
 fn part(node: &Node, side: SchemaSide, generator: &mut SchemaGenerator) -> Option<Value> {

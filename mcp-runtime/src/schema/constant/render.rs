@@ -78,12 +78,13 @@ impl Lengths {
 /// Writes the schema of a node, with the notes on the argument or member that has this type.
 pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: SchemaSide, notes: &Notes<'_>) {
     if let NodeShape::Optional(inner) = node.shape
-        && (matches!(side, SchemaSide::Argument) || inner.takes_null())
+        && (omits_null(side, notes) || inner.takes_null())
     {
         return write(out, inner, side, notes);
     }
     // As with the rule "null", a choice with only one branch beside `null` is replaced with that branch.
-    if let (NodeShape::OneOf(branches), SchemaSide::Argument) = (node.shape, side)
+    if let NodeShape::OneOf(branches) = node.shape
+        && omits_null(side, notes)
         && let Some(only) = only_branch(branches)
     {
         let description = match (notes.description, node.description) {
@@ -100,6 +101,11 @@ pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: SchemaSide, note
         keywords.constrain(node.kind(), constraints);
     }
     keywords.write(out, side, notes);
+}
+
+/// Whether the schema of an argument has no `null`, because a client can leave the argument out.
+const fn omits_null(side: SchemaSide, notes: &Notes<'_>) -> bool {
+    matches!(side, SchemaSide::Argument) && notes.can_be_absent
 }
 
 /// Writes the root schema of a result. If every result is an object, the root gets the type `object`, because clients look for this type.
@@ -213,7 +219,7 @@ impl SchemaKeywords {
         let in_words = matches!(side, SchemaSide::Argument) && !notes.in_keywords;
         out.push("{");
         self.additional(out, &mut object, side);
-        self.choice.write(out, &mut object, side);
+        self.choice.write(out, &mut object, side, omits_null(side, notes));
         match notes.default {
             SchemaDefault::Null if matches!(side, SchemaSide::Argument) => {}
             SchemaDefault::Null => object.raw(out, "default", "null"),
@@ -406,7 +412,13 @@ const fn are_null(branches: &[Branch]) -> bool {
 }
 
 impl AnyOfKeyword {
-    const fn write(&self, out: &mut Out<'_>, object: &mut KeywordWriter, side: SchemaSide) {
+    const fn write(
+        &self,
+        out: &mut Out<'_>,
+        object: &mut KeywordWriter,
+        side: SchemaSide,
+        omits_null: bool,
+    ) {
         match *self {
             Self::None => return,
             Self::OrNull(inner) => {
@@ -436,7 +448,7 @@ impl AnyOfKeyword {
                 out.push("[");
                 let mut first = true;
                 let mut i = 0;
-                let skips_null = matches!(side, SchemaSide::Argument) && !are_null(branches);
+                let skips_null = omits_null && !are_null(branches);
                 while i < branches.len() {
                     if skips_null && branches[i].node.is_null() {
                         i += 1;
