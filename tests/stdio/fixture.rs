@@ -27,6 +27,25 @@ struct Guest {
     name: String,
 }
 
+/// Search in a tree of files.
+#[data]
+struct Search {
+    query: String,
+    // A field of a server for rmcp, whose author has written the schema by hand.
+    #[schemars(schema_with = "whole")]
+    max_depth: Option<u32>,
+}
+
+fn whole(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "type": "integer", "minimum": 0 })
+}
+
+/// Finds files.
+#[tool]
+fn find(search: Args<Search>) -> String {
+    format!("{} to depth {:?}", search.query, search.max_depth)
+}
+
 /// Greets a guest.
 #[tool]
 fn welcome(guest: Args<Guest>) -> String {

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod accepted;
 mod clients_set_up;
 mod closed;
 mod command_line;

@@ -27,6 +27,8 @@ pub struct Checked {
     schema: Value,
     validator: Validator,
     random: Random,
+    /// The last value of each argument that the server did not complain about.
+    good: Map<String, Value>,
     /// Whether the tool refuses the unknown argument.
     is_closed: bool,
     /// Number of accepted arguments.
@@ -60,6 +62,7 @@ impl Checked {
             schema,
             validator,
             random: Random(seed),
+            good: Map::new(),
             is_closed: true,
             accepted: 0,
             rejected: Vec::new(),
@@ -79,6 +82,11 @@ impl Checked {
     /// Returns the arguments of the next call: the argument that no tool has, and others.
     pub fn arguments(&mut self) -> Value {
         let mut arguments = made(&self.schema, &self.schema, &mut self.random, 0);
+        for (name, value) in arguments.as_object_mut().into_iter().flatten() {
+            if let Some(good) = self.good.get(name).filter(|_| self.random.below(2) == 0) {
+                value.clone_from(good);
+            }
+        }
         for _ in 0..self.random.below(3) {
             change(&mut arguments, &mut self.random);
         }
@@ -117,11 +125,16 @@ impl Checked {
             self.is_closed = false;
             return;
         };
+        arguments.as_object_mut().expect("an object").remove(UNKNOWN);
+        for (name, value) in arguments.as_object().into_iter().flatten() {
+            if !error.contains(&format!("`{name}")) {
+                self.good.insert(name.clone(), value.clone());
+            }
+        }
         if error.matches("\n- ").count() != 1 {
             return;
         }
         self.accepted += 1;
-        arguments.as_object_mut().expect("an object").remove(UNKNOWN);
         if !self.is_valid(&arguments) {
             let problem = self.validator.validate(&arguments).expect_err("a problem");
             self.rejected.push(format!("{}: {arguments}: {problem}", self.tool));
@@ -166,11 +179,12 @@ impl Random {
 }
 
 /// Texts in the formats that types of the tests parse. None of them is JSON.
-const TEXTS: [&str; 12] = [
+const TEXTS: [&str; 13] = [
     "",
     "a",
     "two words",
     "2026-07-28",
+    "12:30",
     "12:30:00",
     "2026-07-28T12:30:00",
     "2026-07-28T12:30:00Z",
@@ -178,7 +192,7 @@ const TEXTS: [&str; 12] = [
     "::1",
     "https://example.com/a",
     "67e55044-10b1-426f-9247-bb680e5fe0c8",
-    "PT5S",
+    "Europe/Paris",
 ];
 
 const NUMBERS: [i64; 8] = [0, 1, 2, 3, 7, -1, 100, 70_000];

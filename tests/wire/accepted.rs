@@ -7,7 +7,7 @@ use support::accepted::Checked;
 use crate::{block_on, server};
 
 /// Number of calls of each tool.
-const CALLS: usize = 2_000;
+const CALLS: usize = 600;
 
 /// Servers with tools that take arguments, by the names of [`server::named`].
 const SERVERS: [&str; 8] =

@@ -360,7 +360,7 @@ fn any_json_value_fits_its_published_schema() {
             assert_eq!(any["outputSchema"]["properties"][name], output, "{name}");
         }
         assert_eq!(any["inputSchema"]["required"], json!(["value", "list", "object", "named"]));
-        assert_eq!(find("any_result")["outputSchema"], result);
+        assert_eq!(find("any_result")["outputSchema"], Value::Null, "a schema that says nothing");
 
         for value in [
             json!(null),

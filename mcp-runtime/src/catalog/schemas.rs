@@ -12,7 +12,7 @@ use crate::{
     registry::{Constant, ToolDef},
     schema::{
         InputField, InputObject, ResultSchema, SchemaProfile, SchemaSide,
-        constant::{Node, partial_schema},
+        constant::{ANY_RESULT, Node, partial_schema},
         generator, given_input_text,
     },
     unwind::catch_message,
@@ -73,7 +73,7 @@ pub(super) fn of_tool(
             given().map(|schema| Some(schema.into())).map_err(single)
         }),
         (None, source) => made("the schema of its result", || {
-            Ok(source.map(|source| output(source, &tool.constant, profile)))
+            Ok(source.and_then(|source| output(source, &tool.constant, profile)))
         }),
     };
     ToolSchemas {
@@ -118,7 +118,7 @@ pub(super) fn of_added_tool(
     };
     let output = match given_output {
         Some(schema) => Some(written_output(schema, profile)),
-        None => source.map(|source| output(source, &Constant::NONE, profile)),
+        None => source.and_then(|source| output(source, &Constant::NONE, profile)),
     };
     Ok(ToolSchemas { input, output })
 }
@@ -190,24 +190,29 @@ fn constant_node(field: &ArgumentField, known: &Constant) -> Option<Node> {
     }
 }
 
-/// Returns the compile-time output schema if it has the requested profile. Otherwise generates a schema from the type of the result.
+/// Returns the compile-time output schema if it has the requested profile. Otherwise generates a schema from the type of the result. Returns
+/// `None` if every value is a result, as for `Json<Value>`, because such a schema tells a client nothing.
 fn output(
     output: OutputSchemaSource,
     known: &Constant,
     profile: SchemaProfile,
-) -> ToolOutputSchema {
+) -> Option<ToolOutputSchema> {
     if let Some(made) = constant_schema(known.output_text, profile) {
-        return ToolOutputSchema { schema: made, root_is_object: known.output_is_object };
+        let made = ToolOutputSchema { schema: made, root_is_object: known.output_is_object };
+        return Some(made).filter(|made| made.schema.text != ANY_RESULT);
     }
     // Clients check results with this schema, so it describes the serialized form of the type, which can differ from the deserialized form.
     let mut generator = generator(SchemaSettings::draft2020_12().for_serialize());
     let schema = (output.schema)(&mut generator);
     let mut root = schema.to_value();
+    if root == Value::Bool(true) {
+        return None;
+    }
     let definitions = generator.take_definitions(true);
     if let (Some(root), false) = (root.as_object_mut(), definitions.is_empty()) {
         root.insert("$defs".to_owned(), definitions.into());
     }
-    written_output(root, profile)
+    Some(written_output(root, profile))
 }
 
 /// Returns the published form of an output schema.

@@ -376,6 +376,9 @@ const fn any_value_of(out: &mut Out<'_>, levels: usize) {
     out.push("]}");
 }
 
+/// Schema of a result that may be any value.
+pub(crate) const ANY_RESULT: &str = r#"{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"},{"type":"null"},{"type":"array"}]}"#;
+
 const fn branches_of_any_value(out: &mut Out<'_>, levels: usize) {
     out.push(
         r#"{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"},{"type":"null"}"#,
