@@ -38,7 +38,9 @@ fn a_schema_accepts_what_the_server_accepts() {
         all.push((fixture, checked(Command::new(fixture))));
     }
     let (mut tools, mut accepted, mut rejected) = (0, 0, Vec::new());
-    for (name, checked) in all.into_iter().flat_map(|(name, all)| all.into_iter().map(move |one| (name, one))) {
+    for (name, checked) in
+        all.into_iter().flat_map(|(name, all)| all.into_iter().map(move |one| (name, one)))
+    {
         assert!(checked.accepted > 0 || !checked.goes_on(), "{name}: {checked:?}");
         tools += 1;
         accepted += checked.accepted;

@@ -224,7 +224,8 @@ fn made(schema: &Value, root: &Value, random: &mut Random, depth: usize) -> Valu
             let most = schema["maxItems"].as_u64().map_or(least + 2, |most| most as usize);
             let count = least + random.below((most.min(least + 2) - least) + 1);
             let parts = schema["prefixItems"].as_array();
-            let item = |at: usize| parts.and_then(|parts| parts.get(at)).unwrap_or(&schema["items"]);
+            let item =
+                |at: usize| parts.and_then(|parts| parts.get(at)).unwrap_or(&schema["items"]);
             (0..if depth > 12 { least } else { count })
                 .map(|at| made(item(at), root, random, depth + 1))
                 .collect()

@@ -325,7 +325,8 @@ fn the_meaning_of_a_dropped_keyword_is_put_in_the_description() {
 #[test]
 fn any_json_value_fits_its_published_schema() {
     let one = ["string", "number", "boolean", "object", "null"].map(|kind| json!({ "type": kind }));
-    let or = |other: Value| json!({ "anyOf": one.iter().cloned().chain([other]).collect::<Vec<_>>() });
+    let or =
+        |other: Value| json!({ "anyOf": one.iter().cloned().chain([other]).collect::<Vec<_>>() });
     let element = or(json!({ "type": "array", "items": { "anyOf": one } }));
     let member = or(json!({ "type": "array", "items": element }));
     let mut argument = member.clone();

@@ -1,6 +1,9 @@
 //! The definitions of a schema (`$defs`): finds what a reference names, and decides which references can be written out.
 
-use std::{borrow::Cow, collections::BTreeSet};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use mcp_runtime_contract::{collect::collect_by_insert, percent};
 use serde_json::Value;
@@ -32,6 +35,7 @@ pub(super) enum Inlined<'a> {
 impl Definitions {
     /// Removes `$defs` and its older form `definitions` from `root`.
     pub(super) fn take(root: &mut Map) -> Self {
+        name_targets(root);
         let mut all = Map::new();
         for keyword in ["definitions", "$defs"] {
             if let Some(Value::Object(definitions)) = root.remove(keyword) {
@@ -174,20 +178,12 @@ pub(super) fn definition_name(reference: &str) -> Option<Cow<'_, str>> {
     })
 }
 
-/// Checks that `schema` contains the definitions that it refers to. `key` names the schema in the error.
+/// Checks that `schema` contains what it refers to. `key` names the schema in the error.
 ///
 /// # Errors
 /// Returns the first reference that cannot be followed, with the fix.
 pub(super) fn check_references(key: &str, schema: &Value) -> Result<(), String> {
-    let is_known = |reference: &str| {
-        reference == "#"
-            || definition_name(reference).is_some_and(|name| {
-                ["$defs", "definitions"]
-                    .iter()
-                    .any(|keyword| schema[*keyword].get(&*name).is_some())
-            })
-    };
-    match references(schema).into_iter().find(|reference| !is_known(reference)) {
+    match references(schema).into_iter().find(|reference| target(schema, reference).is_none()) {
         None => Ok(()),
         Some(reference) => Err(format!(
             "`{key}` refers to `{reference}`, which it does not contain: put the definition into the `$defs` of the schema, and refer to it as `#/$defs/…`"
@@ -195,26 +191,138 @@ pub(super) fn check_references(key: &str, schema: &Value) -> Result<(), String> 
     }
 }
 
-/// Returns every `$ref` in `schema`.
-fn references(schema: &Value) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut open = vec![schema];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Object(map) => {
-                found.extend(map.get("$ref").and_then(Value::as_str).map(str::to_owned));
-                open.extend(map.values());
-            }
-            Value::Array(list) => open.extend(list),
-            _ => {}
-        }
+/// Returns the schema in `root` that `reference` names: the root, a place in it, or a schema with an `$anchor`.
+fn target<'a>(root: &'a Value, reference: &str) -> Option<Cow<'a, Value>> {
+    let fragment = reference.strip_prefix('#')?;
+    if fragment.is_empty() || fragment.starts_with('/') {
+        return root.pointer(&percent::decode(fragment)?).map(Cow::Borrowed);
     }
-    found
+    let mut found = None;
+    visit(root, &mut |schema| {
+        if schema.get("$anchor").is_some_and(|anchor| anchor == fragment) {
+            found = found.or(Some(schema));
+        }
+    });
+    found.cloned().map(Value::Object).map(Cow::Owned)
 }
 
-fn references_of_map(map: &Map) -> Vec<String> {
-    let own = map.get("$ref").and_then(Value::as_str).map(str::to_owned);
-    own.into_iter().chain(map.values().flat_map(references)).collect()
+/// Gives each schema that is referred to outside of `$defs` a definition, so that a reference always names a definition.
+fn name_targets(root: &mut Map) {
+    let mut unnamed = references_of_map(root);
+    unnamed.retain(|reference| definition_name(reference).is_none());
+    if unnamed.is_empty() {
+        return;
+    }
+    let whole = Value::Object(root.clone());
+    let mut renamed: BTreeMap<String, String> = BTreeMap::new();
+    let mut added = Map::new();
+    for reference in unnamed {
+        let is_new = !renamed.contains_key(&reference);
+        let Some(meaning) = target(&whole, &reference).filter(|_| is_new) else { continue };
+        let mut meaning = object(meaning.into_owned());
+        meaning.remove("$anchor");
+        for keyword in ["$defs", "definitions"] {
+            meaning.remove(keyword);
+        }
+        let last = reference.rsplit(['#', '/']).next().filter(|name| !name.is_empty());
+        let base = percent::decode(last.unwrap_or("root")).unwrap_or_default().into_owned();
+        let is_taken = |name: &str| {
+            added.contains_key(name)
+                || ["$defs", "definitions"].iter().any(|keyword| !whole[*keyword][name].is_null())
+        };
+        let name = (1..)
+            .map(|number| if number == 1 { base.clone() } else { format!("{base}{number}") })
+            .find(|name| !is_taken(name));
+        let Some(name) = name else { continue };
+        added.insert(name.clone(), meaning.into());
+        renamed.insert(reference, name);
+    }
+    let mut whole = Value::Object(std::mem::take(root));
+    for schema in std::iter::once(&mut whole).chain(added.values_mut()) {
+        rename(schema, &renamed);
+    }
+    *root = object(whole);
+    if let Value::Object(definitions) = root.entry("$defs").or_insert_with(|| Map::new().into()) {
+        definitions.extend(added);
+    }
+}
+
+/// Replaces the references that have a new name, in `schema` and in the schemas inside it.
+fn rename(schema: &mut Value, renamed: &BTreeMap<String, String>) {
+    match schema {
+        Value::Object(map) => {
+            if let Some(Value::String(reference)) = map.get_mut("$ref")
+                && let Some(name) = renamed.get(reference)
+            {
+                *reference = format!("#/$defs/{}", name.replace('~', "~0").replace('%', "%25"));
+            }
+            for (keyword, value) in map {
+                match value {
+                    _ if is_data(keyword) => {}
+                    Value::Object(schemas) if has_names(keyword) => {
+                        schemas.values_mut().for_each(|schema| rename(schema, renamed));
+                    }
+                    value => rename(value, renamed),
+                }
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|schema| rename(schema, renamed)),
+        _ => {}
+    }
+}
+
+/// Whether the value of a keyword is data and no schema, so that a `$ref` in it is no reference.
+fn is_data(keyword: &str) -> bool {
+    ["default", "examples", "example", "enum", "const"].contains(&keyword)
+}
+
+/// Whether the value of a keyword has a name for each schema in it. A name may be that of a keyword.
+fn has_names(keyword: &str) -> bool {
+    ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"]
+        .contains(&keyword)
+}
+
+/// Calls `look` with each schema in `value`.
+fn visit<'a>(value: &'a Value, look: &mut impl FnMut(&'a Map)) {
+    match value {
+        Value::Object(schema) => visit_map(schema, look),
+        Value::Array(list) => list.iter().for_each(|value| visit(value, look)),
+        _ => {}
+    }
+}
+
+fn visit_map<'a>(schema: &'a Map, look: &mut impl FnMut(&'a Map)) {
+    look(schema);
+    for (keyword, value) in schema {
+        match value {
+            _ if is_data(keyword) => {}
+            Value::Object(schemas) if has_names(keyword) => {
+                schemas.values().for_each(|schema| visit(schema, look));
+            }
+            value => visit(value, look),
+        }
+    }
+}
+
+/// Whether a schema, or a schema inside it, has the keyword.
+#[cfg(feature = "stdio")]
+pub(crate) fn has_keyword(schema: &Value, keyword: &str) -> bool {
+    let mut has = false;
+    visit(schema, &mut |schema| has |= schema.contains_key(keyword));
+    has
+}
+
+/// Returns every `$ref` in `schema`.
+fn references(schema: &Value) -> Vec<String> {
+    schema.as_object().map(references_of_map).unwrap_or_default()
+}
+
+fn references_of_map(schema: &Map) -> Vec<String> {
+    let mut found = Vec::new();
+    visit_map(schema, &mut |schema| {
+        found.extend(schema.get("$ref").and_then(Value::as_str).map(str::to_owned));
+    });
+    found
 }
 
 fn nodes(schema: &Value) -> usize {

@@ -25,6 +25,8 @@ mod required;
 mod sentences;
 
 pub(crate) use constraint::Constraints;
+#[cfg(feature = "stdio")]
+pub(crate) use definitions::has_keyword;
 pub use field_bound::{Data, FieldBound, Whole};
 pub use input::input_schema;
 pub(crate) use input::{

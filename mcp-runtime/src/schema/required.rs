@@ -217,7 +217,9 @@ impl<'de> Deserializer<'de> for NullAt<'_> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         match self.member(false) {
-            Some(Member { name, value, .. }) => visitor.visit_enum(Variant { name, content: value }),
+            Some(Member { name, value, .. }) => {
+                visitor.visit_enum(Variant { name, content: value })
+            }
             None => self.deserialize_any(visitor),
         }
     }

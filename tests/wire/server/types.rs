@@ -125,7 +125,11 @@ struct Unit;
 fn options(_options: Args<Options>) {}
 
 #[tool(group = "types")]
-fn lists(_list: Vec<Option<Unit>>, _map: HashMap<String, Option<bool>>, _deep: Vec<Vec<Option<String>>>) {
+fn lists(
+    _list: Vec<Option<Unit>>,
+    _map: HashMap<String, Option<bool>>,
+    _deep: Vec<Vec<Option<String>>>,
+) {
 }
 
 // ---- enums in all forms

@@ -8,7 +8,8 @@ use crate::{
     cli::lists::elements,
     schema::{
         SchemaProfile, SchemaSide,
-        compatible::complaint::{complaints, foreign_keywords},
+        compatible::complaint::{ForeignKeyword, complaints, foreign_keywords},
+        has_keyword,
     },
 };
 
@@ -88,9 +89,12 @@ pub(super) fn no_properties(tool: &CheckedItem<'_>) -> Vec<Problem> {
 
 /// Finds keywords that Gemini rejects and that the rules of the compatible form do not remove.
 pub(super) fn foreign(tool: &CheckedItem<'_>) -> Vec<Problem> {
-    let problem = |(keyword, at): (String, String)| {
+    let problem = |found: ForeignKeyword| {
+        let ForeignKeyword { keyword, place: at, is_published } = found;
+        let has = if is_published { "has" } else { "needs" };
+        let without = if is_published { "" } else { " in the form for all clients" };
         let what = format!(
-            "{} has `{keyword}`, which Gemini's API has no field for: the API refuses every request with this keyword",
+            "{} {has} `{keyword}`{without}, which Gemini's API has no field for: the API refuses every request with this keyword",
             place(SchemaSide::Argument, &at)
         );
         Problem::new(
@@ -100,7 +104,10 @@ pub(super) fn foreign(tool: &CheckedItem<'_>) -> Vec<Problem> {
     };
     let found = foreign_keywords(&tool.value["inputSchema"]).into_iter();
     // `choice_at_the_root` reports `allOf` at the root, so it is left out here.
-    found.filter(|found| !(found.0 == "allOf" && found.1.is_empty())).map(problem).collect()
+    found
+        .filter(|found| !(found.keyword == "allOf" && found.place.is_empty()))
+        .map(problem)
+        .collect()
 }
 
 pub(super) fn choice_at_the_root(tool: &CheckedItem<'_>) -> Vec<Problem> {
@@ -157,7 +164,7 @@ pub(super) fn too_large(tool: &CheckedItem<'_>) -> Vec<Problem> {
         ("inputSchema", compatible.is_some_and(|entry| !entry.given)),
         ("outputSchema", compatible.is_some_and(|entry| !entry.given_output)),
     ] {
-        if is_ours && tool.value[key].to_string().contains("\"$ref\"") {
+        if is_ours && has_keyword(&tool.value[key], "$ref") {
             let what = format!(
                 "its `{key}` is too large to be spelled out without references (`$ref`), which clients refuse"
             );

@@ -1,6 +1,6 @@
 //! Complaints of the command `check` about a schema that is not in the form that all known clients read.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use serde_json::Value;
 
@@ -8,7 +8,10 @@ use super::{
     rewrite::{compatible, rewrite_by},
     rules::{RULES, RewriteRule, RewriteStage},
 };
-use crate::schema::{SchemaSide, definitions::definition_name};
+use crate::schema::{
+    SchemaSide,
+    definitions::{definition_name, has_keyword},
+};
 
 /// Complaint of one rule about a published schema that the rule would rewrite.
 #[derive(Debug)]
@@ -17,7 +20,7 @@ pub(crate) struct Complaint {
     /// First place that the rule would rewrite, such as `filter.and[]`; empty for the root.
     pub(crate) place: String,
     /// Predicate of a sentence whose subject is the place, such as "has no type".
-    pub(crate) says: &'static str,
+    pub(crate) says: String,
     /// Whether some known client rejects the schema.
     pub(crate) refused: bool,
     /// Public issue threads (`owner/repository#number`) that show the problem.
@@ -37,7 +40,7 @@ pub(crate) fn complaints(schema: &Value, side: SchemaSide) -> Vec<Complaint> {
         // rules that run on the output of another rule. The second test misses rules whose work another rule does in their absence.
         let others: Vec<RewriteRule> = [&RULES[..at], &RULES[at + 1..]].concat();
         let alone = first_difference(&untouched, &by(std::slice::from_ref(rule)));
-        if let Some(place) = alone.or_else(|| first_difference(&by(&others), &rewritten)) {
+        if let Some(path) = alone.or_else(|| first_difference(&by(&others), &rewritten)) {
             // For a result, only rules about the dialect, references and recursion report that a client rejects the schema. The other
             // rules exist for models, which do not read the schema of a result. Clients use it only to validate results.
             let matters = side == SchemaSide::Argument
@@ -47,8 +50,8 @@ pub(crate) fn complaints(schema: &Value, side: SchemaSide) -> Vec<Complaint> {
                 );
             complaints.push(Complaint {
                 rule: rule.name,
-                place,
-                says: rule.says,
+                place: place(&untouched, &path),
+                says: rule.says.replace("{}", &keywords_at(rule.keywords, &untouched, &path)),
                 refused: rule.refused && matters,
                 because: rule.because,
             });
@@ -57,9 +60,17 @@ pub(crate) fn complaints(schema: &Value, side: SchemaSide) -> Vec<Complaint> {
     complaints
 }
 
-/// Returns the keywords that Gemini's API lacks and that no rule replaces, each with the first place where the keyword occurs. `$ref` is
-/// left out, because it has a rule of its own.
-pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<String, String> {
+/// Keyword that Gemini's API lacks, and that no rule replaces.
+pub(crate) struct ForeignKeyword {
+    pub(crate) keyword: &'static str,
+    /// First place where the keyword occurs.
+    pub(crate) place: String,
+    /// Whether the published schema has the keyword somewhere. Otherwise only its compatible form has it, in place of other keywords.
+    pub(crate) is_published: bool,
+}
+
+/// Returns the foreign keywords of a schema. `$ref` is left out, because it has a rule of its own.
+pub(crate) fn foreign_keywords(arguments: &Value) -> Vec<ForeignKeyword> {
     static FOREIGN: [&str; 13] = [
         "const",
         "allOf",
@@ -75,12 +86,18 @@ pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<String, String> {
         "additionalItems",
         "$dynamicRef",
     ];
-    let mut found = BTreeMap::new();
+    let mut found: Vec<ForeignKeyword> = Vec::new();
     let mut open = vec![(compatible(arguments.clone()), Vec::new())];
     while let Some((schema, path)) = open.pop() {
         let Value::Object(map) = schema else { continue };
         for keyword in FOREIGN.into_iter().filter(|keyword| map.contains_key(*keyword)) {
-            found.entry(keyword.to_owned()).or_insert_with(|| place(arguments, &path));
+            if found.iter().all(|found| found.keyword != keyword) {
+                found.push(ForeignKeyword {
+                    keyword,
+                    place: place(arguments, &path),
+                    is_published: has_keyword(arguments, keyword),
+                });
+            }
         }
         let below = |keyword: &str, name: Option<&str>| {
             let names = [Some(keyword), name].into_iter().flatten().map(str::to_owned);
@@ -105,11 +122,12 @@ pub(crate) fn foreign_keywords(arguments: &Value) -> BTreeMap<String, String> {
             }
         }
     }
+    found.sort_by_key(|found| found.keyword);
     found
 }
 
-/// Returns the first place where two schemas differ, in readable form.
-fn first_difference(a: &Value, b: &Value) -> Option<String> {
+/// Returns the path to the first place where two schemas differ.
+fn first_difference(a: &Value, b: &Value) -> Option<Vec<String>> {
     fn differ(a: &Value, b: &Value, path: &mut Vec<String>) -> bool {
         match (a, b) {
             (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => {
@@ -123,13 +141,36 @@ fn first_difference(a: &Value, b: &Value) -> Option<String> {
                 })
             }
             (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-                a.iter().zip(b).any(|(a, b)| differ(a, b, path))
+                a.iter().zip(b).enumerate().any(|(at, (a, b))| {
+                    path.push(at.to_string());
+                    let found = differ(a, b, path);
+                    if !found {
+                        path.pop();
+                    }
+                    found
+                })
             }
             _ => a != b,
         }
     }
     let mut path = Vec::new();
-    differ(a, b, &mut path).then(|| place(a, &path))
+    differ(a, b, &mut path).then_some(path)
+}
+
+/// Returns those of the keywords that the schema at the path has, or all of them if it has none.
+fn keywords_at(keywords: &[&str], root: &Value, path: &[String]) -> String {
+    let schema = path.iter().try_fold(root, |schema, step| match schema {
+        Value::Array(list) => list.get(step.parse::<usize>().ok()?),
+        schema => schema.get(step),
+    });
+    let has = |keyword: &&&str| schema.is_some_and(|schema| schema.get(**keyword).is_some());
+    let last = |keyword: &&&str| path.last().is_some_and(|last| last == **keyword);
+    let mut found: Vec<_> =
+        keywords.iter().filter(|keyword| has(keyword) || last(keyword)).collect();
+    if found.is_empty() {
+        found = keywords.iter().collect();
+    }
+    found.iter().map(|keyword| format!("`{keyword}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// Formats a path for people: `properties, filter, properties, and, items` becomes `filter.and[]`. A path into a definition of `root`

@@ -52,6 +52,37 @@ static OBJECT_KEYWORDS: &[&str] = &[
     "unevaluatedProperties",
 ];
 
+/// Replaces forms of older drafts of JSON Schema with those of 2020-12.
+pub(super) fn older_draft(map: &mut Map) {
+    let others = map.remove("additionalItems");
+    if map.get("items").is_some_and(Value::is_array)
+        && let Some(parts) = map.remove("items")
+    {
+        map.entry("prefixItems").or_insert(parts);
+        map.extend(others.map(|others| ("items".to_owned(), others)));
+    }
+    for (exclusive, inclusive) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")]
+    {
+        if map.get(exclusive).is_some_and(Value::is_boolean) {
+            let is_exclusive = map.remove(exclusive) == Some(Value::Bool(true));
+            if let Some(bound) = map.remove(inclusive) {
+                let keyword = if is_exclusive { exclusive } else { inclusive };
+                map.insert(keyword.to_owned(), bound);
+            }
+        }
+    }
+    if let Some(Value::Object(dependencies)) = map.remove("dependencies") {
+        for (name, dependency) in dependencies {
+            let keyword =
+                if dependency.is_array() { "dependentRequired" } else { "dependentSchemas" };
+            let all = map.entry(keyword).or_insert_with(|| json!({}));
+            if let Value::Object(all) = all {
+                all.entry(name).or_insert(dependency);
+            }
+        }
+    }
+}
+
 pub(super) fn exclusive_bounds(map: &mut Map, _: SchemaSide) {
     for (exclusive, inclusive, step) in
         [("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)]

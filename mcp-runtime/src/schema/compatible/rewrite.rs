@@ -104,6 +104,7 @@ impl Rewriter<'_> {
     /// A schema below `not`, `if` and similar keywords is a condition. If the condition accepted fewer values, the enclosing schema would accept more. So
     /// only references and bare booleans are rewritten in conditions.
     fn schema(&self, mut map: Map, place: Place, path: &mut Vec<String>) -> Map {
+        rules::prepare(self.rules, &mut map, self.side);
         let meaning = self.meaning(&mut map, place, path);
         self.properties(&mut map, place, path);
         for (keyword, value) in &mut map {

@@ -7,7 +7,8 @@ use super::{
     },
     keywords::{
         ApplyAll, annotations, any_value, content, examples, exclusive_bounds, format,
-        further_members, items, multiple_of, names, not, pattern, tuple, unevaluated, unique_items,
+        further_members, items, multiple_of, names, not, older_draft, pattern, tuple, unevaluated,
+        unique_items,
     },
 };
 use crate::schema::{Map, SchemaSide};
@@ -21,7 +22,10 @@ use crate::schema::{Map, SchemaSide};
 pub(super) struct RewriteRule {
     pub(super) name: &'static str,
     /// Complaint of `check` about a schema that the rule would rewrite.
+    ///
+    /// `{}` stands for those of `keywords` that the schema has.
     pub(super) says: &'static str,
+    pub(super) keywords: &'static [&'static str],
     /// Whether at least one known client rejects such a schema. Otherwise, some client accepts the schema but handles it badly.
     pub(super) refused: bool,
     /// Public issue threads (`owner/repository#number`) that show what goes wrong without the rule.
@@ -41,6 +45,8 @@ pub(super) enum RewriteStage {
     References,
     /// Cuts off a type that contains itself, before the subschemas are rewritten.
     Recursion,
+    /// Rewrites each schema object, before the schemas inside it.
+    Before(fn(&mut Map)),
     /// Rewrites each schema object, after the schemas inside it.
     Each(fn(&mut Map, SchemaSide)),
     /// Like `Each`, for values that a client can leave out.
@@ -59,6 +65,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // Without `$schema`, the dialect is the default of the MCP specification. Some clients reject a schema that names another dialect.
         name: "$schema",
         says: "declares its dialect (`$schema`)",
+        keywords: &[],
         refused: true,
         because: &[
             "google-gemini/gemini-cli#14970",
@@ -72,15 +79,33 @@ pub(super) static RULES: &[RewriteRule] = &[
         // The name of a Rust type costs tokens without helping the model. Weak models mistake the title for the name of the tool.
         name: "title",
         says: "has the name of a Rust type for a `title`",
+        keywords: &[],
         refused: false,
         because: &["modelcontextprotocol/python-sdk#3391", "boettiger-lab/mcp-data-server#327"],
         sides: BOTH,
         stage: RewriteStage::Title,
     },
     RewriteRule {
+        // Without `$schema`, a schema is read as JSON Schema 2020-12, which has other forms for the same rules.
+        name: "older draft",
+        says: "has a form of an older JSON Schema: {}",
+        keywords: &[
+            "items",
+            "additionalItems",
+            "exclusiveMinimum",
+            "exclusiveMaximum",
+            "dependencies",
+        ],
+        refused: true,
+        because: &["modelcontextprotocol/typescript-sdk#745", "acomagu/vscode-as-mcp-server#6"],
+        sides: BOTH,
+        stage: RewriteStage::Before(older_draft),
+    },
+    RewriteRule {
         // Some clients lose the definition before the schema reaches the model. Others drop the tool, or all tools.
         name: "references",
         says: "refers to a definition (`$ref`) instead of containing its schema",
+        keywords: &[],
         refused: true,
         because: &[
             "Goldziher/basemind#50",
@@ -99,6 +124,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // Clients that replace references themselves fail at a cycle, and then load none of the server's tools.
         name: "recursion",
         says: "contains itself (`$ref`)",
+        keywords: &[],
         refused: true,
         because: &["anthropics/claude-code#77106", "google/adk-python#3870"],
         sides: BOTH,
@@ -108,6 +134,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // `nullable` belongs to OpenAPI, and strict validators reject it.
         name: "nullable",
         says: "has `nullable`, a keyword of OpenAPI",
+        keywords: &[],
         refused: true,
         because: &["MikkoParkkola/nab#61"],
         sides: BOTH,
@@ -117,6 +144,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // Older generators wrap a reference in an `allOf`, which few dialects know.
         name: "single allOf",
         says: "wraps one schema in `allOf`",
+        keywords: &[],
         refused: false,
         because: &["eric-tramel/moraine#256"],
         sides: BOTH,
@@ -126,6 +154,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // A client can omit an optional member instead of sending `null`. Any other `null` stays, in a branch of its own.
         name: "null",
         says: "may be `null`, but an optional value is better left out",
+        keywords: &[],
         refused: true,
         because: &[
             "cursor/cursor#3778",
@@ -140,6 +169,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // Dialects with one `type` per schema cannot express a list of types. The MCP Inspector calls such a list `type-union`.
         name: "type list",
         says: "has several types in one `type`",
+        keywords: &[],
         refused: true,
         because: &["google/adk-js#199", "anomalyco/opencode#48073"],
         sides: BOTH,
@@ -150,6 +180,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // client that ignores the unknown keyword `const` still works.
         name: "const",
         says: "has a `const` instead of an `enum` with one value",
+        keywords: &[],
         refused: true,
         because: &["danny-avila/LibreChat#11784", "cortexkit/antigravity-auth#17"],
         sides: BOTH,
@@ -159,6 +190,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // schemars describes an enum with documented variants as a `oneOf` of constants.
         name: "enum",
         says: "describes a choice between names with branches instead of one `enum`",
+        keywords: &[],
         refused: false,
         because: &["anomalyco/opencode#12908", "modelcontextprotocol/modelcontextprotocol#2806"],
         sides: BOTH,
@@ -168,6 +200,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // Gemini accepts only non-empty strings as values of an `enum`. For numbers, bounds and a sentence replace the values.
         name: "values",
         says: "lists values that are not strings, or an empty string",
+        keywords: &[],
         refused: true,
         because: &[
             "router-for-me/CLIProxyAPI#1075",
@@ -183,6 +216,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // branch. With `anyOf`, the result stays valid even if a second branch matches.
         name: "oneOf",
         says: "has `oneOf`, which fewer clients read than `anyOf`",
+        keywords: &[],
         refused: true,
         because: &["can1357/oh-my-pi#920", "ayunis-core/ayunis-core#998"],
         sides: BOTH,
@@ -192,7 +226,8 @@ pub(super) static RULES: &[RewriteRule] = &[
         // For an integer, the bound is moved by one and becomes inclusive. For other numbers, the published range contains the bound
         // itself, and the server rejects an argument with that value.
         name: "exclusive bounds",
-        says: "has an exclusive bound",
+        says: "has an exclusive bound: {}",
+        keywords: &["exclusiveMinimum", "exclusiveMaximum"],
         refused: true,
         because: &["modelcontextprotocol/servers#1624", "ahmadrosid/nakama#292"],
         sides: BOTH,
@@ -204,6 +239,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // but the last issue thread below reports that requests with `email` and `uri` were rejected.
         name: "format",
         says: "has a `format` that not all clients know",
+        keywords: &[],
         refused: true,
         because: &[
             "anomalyco/opencode#31002",
@@ -221,6 +257,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // schemars uses `not` to exclude 0 from a `NonZeroI64`.
         name: "not",
         says: "rules out single values with `not`",
+        keywords: &[],
         refused: true,
         because: &["tashfeenahmed/freellmapi#105"],
         sides: ARGUMENTS,
@@ -230,6 +267,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // The regex engines of OpenAI and llama.cpp have no lookaround. One such pattern makes them reject all tools of the request.
         name: "pattern",
         says: "has a `pattern` with lookaround, such as `(?!…)`",
+        keywords: &[],
         refused: true,
         because: &["cline/cline#14019", "can1357/oh-my-pi#2784", "codefuturist/email-mcp#72"],
         sides: BOTH,
@@ -238,7 +276,8 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // Applied before the rule "items", because a tuple has no `items`: `prefixItems` describes the elements.
         name: "tuple",
-        says: "describes the elements of a list one by one (`prefixItems`)",
+        says: "describes the elements of a list one by one: {}",
+        keywords: &["prefixItems", "items"],
         refused: true,
         because: &[
             "danny-avila/LibreChat#13850",
@@ -251,6 +290,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         name: "items",
         says: "is a list that does not describe its elements",
+        keywords: &[],
         refused: true,
         because: &[
             "microsoft/vscode#244467",
@@ -265,6 +305,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // Gemini. The only form left is a union of typed branches, each of which is an ordinary schema.
         name: "any value",
         says: "has no type",
+        keywords: &[],
         refused: true,
         because: &[
             "anthropics/claude-code#92900",
@@ -282,6 +323,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // A default of `null` would suggest a value that the schema does not allow.
         name: "null default",
         says: "has `null` as its default, but not among its types",
+        keywords: &[],
         refused: false,
         because: &["cursor/cursor#3778"],
         sides: ARGUMENTS,
@@ -301,6 +343,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // The server does not need `uniqueItems`: a set that is deserialized from a list keeps one of several equal values.
         name: "uniqueItems",
         says: "has `uniqueItems`",
+        keywords: &[],
         refused: true,
         because: &[
             "danny-avila/LibreChat#13850",
@@ -314,7 +357,8 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // schemars writes a pattern for the keys of a map if the keys are numbers.
         name: "names of members",
-        says: "describes the names of members (`patternProperties`, `propertyNames`, `dependentRequired`)",
+        says: "describes the names of members: {}",
+        keywords: &["patternProperties", "propertyNames", "dependentRequired"],
         refused: true,
         because: &[
             "danny-avila/LibreChat#13850",
@@ -328,7 +372,8 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // schemars uses `unevaluatedProperties` to forbid unknown members in a struct that has a field with `flatten`.
         name: "unevaluated",
-        says: "has `unevaluatedProperties` or `unevaluatedItems`",
+        says: "has {}",
+        keywords: &["unevaluatedProperties", "unevaluatedItems"],
         refused: true,
         because: &["decolua/9router#3018"],
         sides: ARGUMENTS,
@@ -339,6 +384,7 @@ pub(super) static RULES: &[RewriteRule] = &[
         // on OpenAI's strict mode close every object themselves.
         name: "further members",
         says: "only allows or forbids further members (`additionalProperties`)",
+        keywords: &[],
         refused: true,
         because: &[
             "googleapis/python-genai#2393",
@@ -351,6 +397,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         name: "multipleOf",
         says: "has `multipleOf`",
+        keywords: &[],
         refused: true,
         because: &["danny-avila/LibreChat#13850", "decolua/9router#2309"],
         sides: ARGUMENTS,
@@ -358,7 +405,8 @@ pub(super) static RULES: &[RewriteRule] = &[
     },
     RewriteRule {
         name: "content",
-        says: "describes the content of a string (`contentEncoding`, `contentMediaType`, `contentSchema`)",
+        says: "describes the content of a string: {}",
+        keywords: &["contentEncoding", "contentMediaType", "contentSchema"],
         refused: true,
         because: &["danny-avila/LibreChat#13850"],
         sides: ARGUMENTS,
@@ -367,7 +415,8 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         // schemars writes these keywords for Rust and serde attributes.
         name: "annotations",
-        says: "has an annotation such as `deprecated` or `readOnly`",
+        says: "has an annotation: {}",
+        keywords: &["deprecated", "readOnly", "writeOnly", "$comment", "$id", "id"],
         refused: true,
         because: &["danny-avila/LibreChat#13850", "tashfeenahmed/freellmapi#105"],
         sides: ARGUMENTS,
@@ -376,6 +425,7 @@ pub(super) static RULES: &[RewriteRule] = &[
     RewriteRule {
         name: "examples",
         says: "has `examples` beside its description",
+        keywords: &[],
         refused: true,
         because: &[
             "danny-avila/LibreChat#13850",
@@ -389,12 +439,7 @@ pub(super) static RULES: &[RewriteRule] = &[
 
 /// Applies the rules for `side` to one schema, whose subschemas have been rewritten already. `is_omissible` tells whether a client can leave
 /// out the value.
-pub(super) fn apply(
-    rules: &[RewriteRule],
-    map: &mut Map,
-    side: SchemaSide,
-    is_omissible: bool,
-) {
+pub(super) fn apply(rules: &[RewriteRule], map: &mut Map, side: SchemaSide, is_omissible: bool) {
     for rule in rules.iter().filter(|rule| rule.sides.contains(&side)) {
         match rule.stage {
             RewriteStage::Each(rewrite) => rewrite(map, side),
@@ -407,6 +452,15 @@ pub(super) fn apply(
 
 fn apply_all(map: &mut Map, side: SchemaSide) {
     apply(RULES, map, side, false);
+}
+
+/// Applies the rules that come before the schemas inside a schema.
+pub(super) fn prepare(rules: &[RewriteRule], map: &mut Map, side: SchemaSide) {
+    for rule in rules.iter().filter(|rule| rule.sides.contains(&side)) {
+        if let RewriteStage::Before(rewrite) = rule.stage {
+            rewrite(map);
+        }
+    }
 }
 
 /// Whether one of the rules belongs to this stage.

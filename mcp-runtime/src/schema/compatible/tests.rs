@@ -51,6 +51,30 @@ fn any_result() -> Value {
 fn cases() -> Vec<(&'static str, &'static [SchemaSide], Value, Value)> {
     vec![
         (
+            "older draft",
+            RESULT,
+            json!({"type": "array", "items": [{"type": "string"}], "additionalItems": false}),
+            json!({"type": "array", "prefixItems": [{"type": "string"}], "items": false}),
+        ),
+        (
+            "older draft",
+            ARGUMENT,
+            json!({"type": "array", "items": [{"type": "string"}, {"type": "boolean"}], "additionalItems": {"type": "string"}}),
+            json!({"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "boolean"}]}, "description": "In this order: string, boolean."}),
+        ),
+        (
+            "older draft",
+            BOTH,
+            json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true, "maximum": 9, "exclusiveMaximum": false}),
+            json!({"type": "integer", "minimum": 1, "maximum": 9}),
+        ),
+        (
+            "older draft",
+            ARGUMENT,
+            json!({"type": "object", "dependencies": {"a": ["b"]}}),
+            json!({"type": "object", "description": "`a` only together with `b`."}),
+        ),
+        (
             "nullable",
             ARGUMENT,
             json!({"type": "string", "nullable": true}),
@@ -631,6 +655,48 @@ fn a_recursive_root_is_plain() {
     let schema = compatible(schemars::schema_for!(Filter).to_value());
     assert_eq!(schema["type"], "object");
     assert!(schema["properties"]["and"].is_object());
+}
+
+#[test]
+fn references_to_other_places_than_definitions_are_followed() {
+    let schema = json!({"type": "object", "properties": {
+        "b": {"$anchor": "text", "type": "string", "minLength": 1},
+        "place": {"$ref": "#/properties/b"},
+        "anchor": {"$ref": "#text", "description": "beside"},
+        "escaped": {"$ref": "#/$defs/an%20a~1b/properties/x"},
+        "again": {"$ref": "#"},
+        "data": {"type": "object", "default": {"$ref": "#/nowhere"}}},
+        "$defs": {"an a/b": {"properties": {"x": {"type": "boolean"}}}}});
+    let mut published = compatible(schema);
+    let properties = published["properties"].take();
+    let text = json!({"type": "string", "minLength": 1});
+    assert_eq!(properties["place"], text);
+    assert_eq!(properties["anchor"]["minLength"], 1);
+    assert_eq!(properties["escaped"], json!({"type": "boolean"}));
+    assert_eq!(properties["again"]["properties"]["place"], text);
+    let innermost = &properties["again"]["properties"]["again"];
+    assert_eq!(innermost, &json!({"type": "object", "description": "Again `root`, as around it."}));
+    assert_eq!(properties["data"]["default"], json!({"$ref": "#/nowhere"}));
+    assert_eq!(published, json!({"type": "object", "properties": null}));
+}
+
+#[cfg(feature = "stdio")]
+#[test]
+fn a_complaint_names_the_keywords_that_the_author_wrote() {
+    let schema = json!({"type": "object", "properties": {
+        "a": {"type": "string", "$comment": "x"}, "b": {"type": "array", "items": [{"type": "string"}], "additionalItems": false}}});
+    let found: Vec<_> = super::complaint::complaints(&schema, SchemaSide::Argument)
+        .into_iter()
+        .map(|complaint| format!("{} {}", complaint.place, complaint.says))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "b has a form of an older JSON Schema: `items`, `additionalItems`",
+            "b describes the elements of a list one by one: `items`",
+            "a has an annotation: `$comment`",
+        ]
+    );
 }
 
 #[test]
