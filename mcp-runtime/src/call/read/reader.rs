@@ -12,7 +12,8 @@ use mcp_runtime_wire::{Integer, Raw};
 use serde::{
     Deserializer,
     de::{
-        self, DeserializeSeed, Error as _, IntoDeserializer as _, Visitor, value::StrDeserializer,
+        self, DeserializeSeed, Error as _, IntoDeserializer as _, Unexpected, Visitor,
+        value::StrDeserializer,
     },
     forward_to_deserialize_any,
 };
@@ -21,6 +22,7 @@ use super::{
     error::ReadError,
     key::KeyReader,
     unknown::{Step, UnknownMembers},
+    unskipped,
 };
 use crate::error::shown;
 /// Maximum nesting depth that is read, the same as in `serde_json`.
@@ -212,6 +214,9 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self.peek() {
             b'{' => self.object(None, visitor),
+            b'[' if unskipped::is_of_tagged_enum::<V>() => {
+                Err(ReadError::invalid_type(Unexpected::Seq, &visitor))
+            }
             b'[' => self.list(visitor),
             b'"' => match self.string() {
                 Cow::Borrowed(text) => {
@@ -305,6 +310,8 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
     ) -> Result<V::Value, ReadError> {
         match self.peek() {
             b'{' => self.object(Some(Owner { name, fields }), visitor),
+            // The schema of a struct says `object`, but serde would also read the fields from an array, by their positions.
+            b'[' => Err(ReadError::invalid_type(Unexpected::Seq, &visitor)),
             _ => self.deserialize_any(visitor),
         }
     }
