@@ -124,8 +124,8 @@ pub(crate) fn read_leniently<T: DeserializeOwned>(
             leniency.skipped.push(refused);
         } else if let Some(missing) = missing {
             required.push(leniency.skipped.swap_remove(missing));
-        } else if leniency.has_met_integer.get() && !leniency.integers_everywhere {
-            leniency.integers_everywhere = true;
+        } else if leniency.has_met_number.get() && !leniency.plain_numbers {
+            leniency.plain_numbers = true;
         } else {
             return (result, unknown);
         }
@@ -337,6 +337,41 @@ mod tests {
         check::<Shape>(r#"{"kind": "Square", "side": 2.0}"#, true, Ok("Square { side: 2 }"));
         check::<Either>("2.0", true, Ok("Count(2)"));
         check::<Search>(r#"{"size": 2e1}"#, true, Ok("Search { page: Page { size: 20 } }"));
+    }
+
+    /// Also with the feature `arbitrary_precision` of `serde_json`, with which `.ci/full` runs this test.
+    #[test]
+    fn a_float_is_read_from_a_string_and_from_buffered_values() {
+        #[derive(serde::Deserialize, Debug)]
+        #[serde(untagged)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        enum Either {
+            Exact(f64),
+            Name(String),
+        }
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Place {
+            name: String,
+            #[serde(flatten)]
+            at: Point,
+        }
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Point {
+            x: f32,
+            y: Option<i64>,
+        }
+        check::<f64>(r#""1.5""#, false, Ok("1.5"));
+        check::<f32>(r#""-2""#, false, Ok("-2.0"));
+        check::<Vec<f64>>(r#""[1e2, 0.5]""#, false, Ok("[100.0, 0.5]"));
+        check::<Either>("-1.5e1", true, Ok("Exact(-15.0)"));
+        check::<Place>(
+            r#"{"name": "a", "x": 0.5, "y": -7}"#,
+            true,
+            Ok(r#"Place { name: "a", at: Point { x: 0.5, y: Some(-7) } }"#),
+        );
+        check::<serde_json::Value>(r#"[1.5, -7]"#, true, Ok("Array [Number(1.5), Number(-7)]"));
     }
 
     #[test]

@@ -47,13 +47,14 @@ struct Owner {
 pub(super) struct Leniency {
     /// Fields whose `null` counts as a missing member.
     pub(super) skipped: Vec<NullField>,
-    /// Whether integers with a fraction or an exponent are also accepted where the type did not ask for an integer. Serde buffers the
-    /// values of untagged and internally tagged enums, and of flattened structs, before it knows their types.
-    pub(super) integers_everywhere: bool,
+    /// Whether a number is passed as an integer or a float where the type did not ask for one. An integer may then have a fraction of zeros or
+    /// an exponent. Serde buffers the values of untagged and internally tagged enums, and of flattened structs, before it knows their types.
+    /// With the feature `arbitrary_precision`, `serde_json` would give it an object with the text of the number.
+    pub(super) plain_numbers: bool,
     /// Field at which the last reading failed, because its type does not accept `null`.
     pub(super) refused: RefCell<Option<NullField>>,
-    /// Whether the last reading met an integer with a fraction or an exponent where the type did not ask for one.
-    pub(super) has_met_integer: Cell<bool>,
+    /// Whether the last reading met a number where the type did not ask for one.
+    pub(super) has_met_number: Cell<bool>,
 }
 
 /// Deserializer for JSON text that is known to be valid.
@@ -143,9 +144,10 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
         Ok(value)
     }
 
-    /// Reads a number as `serde_json` does.
+    /// Reads a number for a type that asks for a number. `deserialize_any` of `serde_json` does not always give one: with its feature
+    /// `arbitrary_precision`, which any crate of the program can turn on, it gives an object.
     fn number<V: Visitor<'de>>(number: Raw<'de>, visitor: V) -> Result<V::Value, ReadError> {
-        Ok(serde_json::Deserializer::from_str(number.as_str()).deserialize_any(visitor)?)
+        Ok(serde_json::Deserializer::from_str(number.as_str()).deserialize_f64(visitor)?)
     }
 
     /// Reads a number for an integer type with values from `least` to `most`.
@@ -229,16 +231,16 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
             b't' | b'f' => visitor.visit_bool(self.value().bool() == Some(true)),
             b'-' | b'0'..=b'9' => {
                 let number = self.value();
-                let text = number.as_str();
-                if let Some(integer) = Integer::parse(text)
-                    && text.contains(['.', 'e', 'E'])
+                self.leniency.has_met_number.set(true);
+                if !self.leniency.plain_numbers {
+                    let mut json = serde_json::Deserializer::from_str(number.as_str());
+                    return Ok(json.deserialize_any(visitor)?);
+                }
+                if let Some(integer) = Integer::parse(number.as_str())
                     && integer.as_i128().is_some_and(|number| i64::try_from(number).is_ok())
                 {
-                    self.leniency.has_met_integer.set(true);
-                    if self.leniency.integers_everywhere {
-                        return visit_integer(integer, visitor)
-                            .unwrap_or_else(|| Err(ReadError::custom("number out of range")));
-                    }
+                    return visit_integer(integer, visitor)
+                        .unwrap_or_else(|| Err(ReadError::custom("number out of range")));
                 }
                 ArgumentReader::number(number, visitor)
             }
