@@ -572,4 +572,42 @@ mod tests {
             ]
         );
     }
+
+    /// The variants of an adjacently tagged enum ask for any value, so the reader does not know their fields.
+    #[test]
+    fn members_without_a_field_are_unknown_in_adjacently_tagged_content() {
+        #[derive(serde::Deserialize)]
+        #[serde(tag = "type", content = "content")]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        enum Shape {
+            Circle { radius: u8 },
+            Square(Square),
+        }
+        #[derive(serde::Deserialize)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Square {
+            side: u8,
+        }
+        fn unknown<T: DeserializeOwned + 'static>(text: &str) -> Vec<String> {
+            let Ok((_, notes)) = read::<T>(Raw::trusted(text), true) else { panic!("{text}") };
+            notes.map_or_else(Vec::new, |notes| notes.unknown.described("all", text).1.collect())
+        }
+        assert_eq!(
+            unknown::<Vec<Shape>>(
+                r#"[{"type": "Circle", "content": {"radius": 1, "colour": ""}, "extra": 1}]"#
+            ),
+            [
+                "unknown argument `all[0].content.colour`",
+                "unknown argument `all[0].extra`; there are `type`, `content`",
+            ]
+        );
+        assert_eq!(
+            unknown::<Shape>(r#"{"type": "Square", "content": {"side": 1, "sides": 2}}"#),
+            ["unknown argument `all.content.sides`; did you mean `side`?"]
+        );
+        let none: [&str; 0] = [];
+        assert_eq!(unknown::<Shape>(r#"{"type": "Circle", "content": {"radius": 1}}"#), none);
+        assert_eq!(unknown::<BTreeMap<String, serde::de::IgnoredAny>>(r#"{"a": 1}"#), none);
+        assert_eq!(unknown::<serde_json::Value>(r#"{"a": {"b": 1}}"#), none);
+    }
 }

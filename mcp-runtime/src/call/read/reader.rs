@@ -42,6 +42,16 @@ struct Owner {
     fields: &'static [&'static str],
 }
 
+/// Type that the members of an object are read into.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Struct(Owner),
+    Map,
+    /// Type that accepts any value. An object is then usually a struct whose fields are not known here, such as a struct variant of an
+    /// adjacently tagged enum.
+    Any,
+}
+
 /// Leniency of one reading.
 #[derive(Debug, Default)]
 pub(super) struct Leniency {
@@ -135,11 +145,11 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
 
     fn object<V: Visitor<'de>>(
         &mut self,
-        owner: Option<Owner>,
+        target: Target,
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         self.enter()?;
-        let value = visitor.visit_map(ObjectAccess { reader: self, owner, name_at: 0 })?;
+        let value = visitor.visit_map(ObjectAccess { reader: self, target, name_at: 0 })?;
         self.leave(b'}')?;
         Ok(value)
     }
@@ -215,7 +225,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self.peek() {
-            b'{' => self.object(None, visitor),
+            b'{' => self.object(Target::Any, visitor),
             b'[' if unskipped::is_of_tagged_enum::<V>() => {
                 Err(ReadError::invalid_type(Unexpected::Seq, &visitor))
             }
@@ -304,6 +314,13 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
         self.deserialize_bytes(visitor)
     }
 
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.peek() {
+            b'{' => self.object(Target::Map, visitor),
+            _ => self.deserialize_any(visitor),
+        }
+    }
+
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         name: &'static str,
@@ -311,7 +328,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         match self.peek() {
-            b'{' => self.object(Some(Owner { name, fields }), visitor),
+            b'{' => self.object(Target::Struct(Owner { name, fields }), visitor),
             // The schema of a struct says `object`, but serde would also read the fields from an array, by their positions.
             b'[' => Err(ReadError::invalid_type(Unexpected::Seq, &visitor)),
             _ => self.deserialize_any(visitor),
@@ -348,7 +365,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
     }
 
     forward_to_deserialize_any! {
-        bool char str string unit unit_struct seq tuple tuple_struct map identifier
+        bool char str string unit unit_struct seq tuple tuple_struct identifier
     }
 }
 
@@ -378,35 +395,43 @@ impl<'de> de::SeqAccess<'de> for ListAccess<'_, 'de, '_> {
     }
 }
 
-/// Members of an object. `owner` is the struct that they are read into, if there is one.
+/// Members of an object.
 struct ObjectAccess<'r, 'de, 'a> {
     reader: &'r mut ArgumentReader<'de, 'a>,
-    owner: Option<Owner>,
+    target: Target,
     /// Index of the name of the member whose value is next.
     name_at: usize,
 }
 
 impl ObjectAccess<'_, '_, '_> {
-    /// Records a skipped member as an unknown argument. A member is known if the struct has a field of this name. It is also known if its
+    /// Records a skipped member as an unknown argument. A map skips a member if it needs only the name. A member is known if the struct has a field of this name. It is also known if its
     /// value is the name of the struct: with `#[serde(tag = "…")]`, serde writes this name into the tag, and skips the tag when it reads
     /// the struct. `at` is the index of the value.
     #[cold]
     fn note_skipped(&mut self, at: usize) {
-        let Some(Owner { name, fields }) = self.owner else { return };
-        let (member, value) =
-            (self.reader.name_at(self.name_at), Raw::first_of(&self.reader.text[at..]));
-        if !fields.contains(&&*member) && value.string().as_deref() != Some(name) {
-            let (text, depth) = (self.reader.text, self.reader.depth);
-            self.reader.unknown.note(text, self.name_at, fields, depth);
-        }
+        let (text, depth) = (self.reader.text, self.reader.depth);
+        let fields = match self.target {
+            Target::Struct(Owner { name, fields }) => {
+                let value = Raw::first_of(&text[at..]).string();
+                if fields.contains(&&*self.reader.name_at(self.name_at))
+                    || value.as_deref() == Some(name)
+                {
+                    return;
+                }
+                Some(fields)
+            }
+            Target::Map => return,
+            Target::Any => None,
+        };
+        self.reader.unknown.note(text, self.name_at, fields, depth);
     }
 
     /// Returns the field whose value begins at the index, if the value is `null`.
     #[cold]
     fn null_field(&self, at: usize) -> Option<NullField> {
         let is_null = self.reader.text.as_bytes().get(at) == Some(&b'n');
-        let owner = self.owner.filter(|_| is_null)?;
-        Some(NullField { owner, name: self.reader.name_at(self.name_at) })
+        let Target::Struct(owner) = self.target else { return None };
+        is_null.then(|| NullField { owner, name: self.reader.name_at(self.name_at) })
     }
 }
 

@@ -36,8 +36,8 @@ pub(crate) fn path<'a>(base: &str, steps: impl Iterator<Item = &'a Step>) -> Str
 struct UnknownMember {
     /// Index of the member's name in the text.
     at: usize,
-    /// Names of the struct's fields.
-    fields: &'static [&'static str],
+    /// Names of the struct's fields, if they are known.
+    fields: Option<&'static [&'static str]>,
 }
 
 /// Unknown members of one argument.
@@ -64,7 +64,7 @@ impl UnknownMembers {
         &mut self,
         text: &str,
         at: usize,
-        fields: &'static [&'static str],
+        fields: Option<&'static [&'static str]>,
         depth: usize,
     ) {
         let lists = self.0.get_or_insert_default();
@@ -108,7 +108,11 @@ impl UnknownMembers {
         let count = all.clone().count() + self.0.as_ref().map_or(0, |lists| lists.more);
         let described = all.map(move |member| {
             let steps = steps_to(Raw::trusted(text), member.at);
-            unknown_argument(&path(base, steps.iter()), &name_at(text, member.at), member.fields)
+            let path = path(base, steps.iter());
+            match member.fields {
+                Some(fields) => unknown_argument(&path, &name_at(text, member.at), fields),
+                None => format!("unknown argument `{}`", shown(&path)),
+            }
         });
         (count, described)
     }
