@@ -597,8 +597,17 @@ mod tests {
                 r#"[{"type": "Circle", "content": {"radius": 1, "colour": ""}, "extra": 1}]"#
             ),
             [
-                "unknown argument `all[0].content.colour`",
                 "unknown argument `all[0].extra`; there are `type`, `content`",
+                "unknown argument `all[0].content.colour`",
+            ]
+        );
+        assert_eq!(
+            unknown::<Vec<Shape>>(
+                r#"[{"content": {"radius": 1, "a": 2}, "type": "Circle", "b": 3}, {"type": "Square", "content": {"side": 1}}]"#
+            ),
+            [
+                "unknown argument `all[0].b`; there are `type`, `content`",
+                "unknown argument `all[0].content.a`"
             ]
         );
         assert_eq!(

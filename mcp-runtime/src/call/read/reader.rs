@@ -149,7 +149,7 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         self.enter()?;
-        let value = visitor.visit_map(ObjectAccess { reader: self, target, name_at: 0 })?;
+        let value = visitor.visit_map(ObjectAccess::new(self, target))?;
         self.leave(b'}')?;
         Ok(value)
     }
@@ -401,9 +401,41 @@ struct ObjectAccess<'r, 'de, 'a> {
     target: Target,
     /// Index of the name of the member whose value is next.
     name_at: usize,
+    /// Index of the name of a member that is passed last.
+    postponed: Option<usize>,
+    /// Index of the end of the object, while the postponed member is read.
+    end: Option<usize>,
 }
 
-impl ObjectAccess<'_, '_, '_> {
+impl<'r, 'de, 'a> ObjectAccess<'r, 'de, 'a> {
+    fn new(reader: &'r mut ArgumentReader<'de, 'a>, target: Target) -> Self {
+        Self { reader, target, name_at: 0, postponed: None, end: None }
+    }
+
+    /// Whether the member could be the content of an adjacently tagged enum, whose fields are the tag and the content. Serde buffers the
+    /// content if it precedes the tag.
+    fn is_content(&self, name: &str) -> bool {
+        match self.target {
+            Target::Struct(Owner { fields: [_, content], .. }) => name == *content,
+            _ => false,
+        }
+    }
+
+    /// Returns to a postponed member after all other members, and to the end of the object after the postponed member. Returns whether
+    /// another member follows.
+    fn advance(&mut self) -> bool {
+        if let Some(end) = self.end.take() {
+            self.reader.at = end;
+            return false;
+        }
+        if self.reader.peek() != b'}' {
+            return true;
+        }
+        let Some(at) = self.postponed.take() else { return false };
+        self.end = Some(std::mem::replace(&mut self.reader.at, at));
+        true
+    }
+
     /// Records a skipped member as an unknown argument. A map skips a member if it needs only the name. A member is known if the struct has a field of this name. It is also known if its
     /// value is the name of the struct: with `#[serde(tag = "…")]`, serde writes this name into the tag, and skips the tag when it reads
     /// the struct. `at` is the index of the value.
@@ -442,12 +474,14 @@ impl<'de> de::MapAccess<'de> for ObjectAccess<'_, 'de, '_> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, ReadError> {
-        loop {
-            if self.reader.peek() == b'}' {
-                return Ok(None);
-            }
+        while self.advance() {
             self.name_at = self.reader.at;
             let name = self.reader.string();
+            if self.end.is_none() && self.is_content(&name) {
+                self.postponed = Some(self.name_at);
+                self.reader.value();
+                continue;
+            }
             let skipped = &self.reader.leniency.skipped;
             if !skipped.is_empty() {
                 self.reader.peek();
@@ -459,6 +493,7 @@ impl<'de> de::MapAccess<'de> for ObjectAccess<'_, 'de, '_> {
             }
             return seed.deserialize(KeyReader(name)).map(Some);
         }
+        Ok(None)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {

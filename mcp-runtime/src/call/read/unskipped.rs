@@ -219,7 +219,7 @@ pub(super) fn is_of_tagged_enum<V>() -> bool {
     std::any::type_name::<V>().starts_with("serde::private::de::content::TaggedContentVisitor<")
 }
 
-/// Visitor of a struct that accepts only an object. The schema of a struct says `object`, but serde would also read the fields from an
+/// Visitor of a struct that accepts only an object, and access to the members of this object. The schema of a struct says `object`, but serde would also read the fields from an
 /// array, by their positions.
 struct Members<V>(V);
 
@@ -232,6 +232,33 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Members<V> {
 
     #[inline]
     fn visit_map<A: de::MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
-        Unskipped(self.0).visit_map(access)
+        self.0.visit_map(Members(access))
+    }
+}
+
+impl<'de, A: de::MapAccess<'de>> de::MapAccess<'de> for Members<A> {
+    type Error = A::Error;
+
+    #[inline]
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        self.0.next_key_seed(seed)
+    }
+
+    /// Of all types that ask for a struct, only an adjacently tagged enum buffers a member: the content, if it precedes the tag. Unknown
+    /// members in it would be lost. The lenient reader passes the tag first.
+    #[inline]
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        if std::any::type_name::<S::Value>().starts_with("serde_core::private::content::Content") {
+            return Err(A::Error::custom("buffered"));
+        }
+        self.0.next_value_seed(Unskipped(seed))
+    }
+
+    #[inline]
+    fn size_hint(&self) -> Option<usize> {
+        self.0.size_hint()
     }
 }
