@@ -7,6 +7,7 @@ use serde::de::{DeserializeOwned, Error as _};
 
 use super::{
     error::ReadError,
+    locate::located,
     reader::{ArgumentReader, DEPTH, Leniency, NullField},
     unknown::UnknownMembers,
     unskipped,
@@ -55,11 +56,12 @@ pub(crate) fn read<T: DeserializeOwned + 'static>(
     if let Some(value) = unskipped::read(raw.as_str()) {
         return Ok((value, None));
     }
-    let failure = match read_text(raw, None) {
+    let mut bytes = MOST_BYTES;
+    let failure = match read_text(raw, None, &mut bytes) {
         Ok(reading) => return Ok(reading),
         Err(failure) => failure,
     };
-    if strict { Err(failure) } else { read_quoted(raw, failure) }
+    if strict { Err(failure) } else { read_quoted(raw, failure, &mut bytes) }
 }
 
 /// Reads the content of a string as JSON. If that is impossible, returns `failure`, the error of the string itself.
@@ -67,6 +69,7 @@ pub(crate) fn read<T: DeserializeOwned + 'static>(
 fn read_quoted<T: DeserializeOwned>(
     raw: Raw<'_>,
     failure: Box<ReadFailure>,
+    bytes: &mut usize,
 ) -> Result<Reading<T>, Box<ReadFailure>> {
     let Some(text) = raw.string().map(Cow::into_owned) else { return Err(failure) };
     let Ok(inner) = validate(text.as_bytes(), DEPTH) else { return Err(failure) };
@@ -75,15 +78,16 @@ fn read_quoted<T: DeserializeOwned>(
     if let Some(doubled) = inner.duplicate_name() {
         return Err(Box::new(ReadFailure { error: ReadError::custom(doubled), ..*failure }));
     }
-    read_text(inner, Some(inner.as_str().to_owned()))
+    read_text(inner, Some(inner.as_str().to_owned()), bytes)
         .map_err(|of_content| if is_composed { of_content } else { failure })
 }
 
 fn read_text<T: DeserializeOwned>(
     raw: Raw<'_>,
     reread: Option<String>,
+    bytes: &mut usize,
 ) -> Result<Reading<T>, Box<ReadFailure>> {
-    let (result, unknown) = read_leniently(raw);
+    let (result, unknown) = read_leniently(raw, bytes);
     match result {
         Ok(value) if unknown.is_empty() && reread.is_none() => Ok((value, None)),
         Ok(value) => Ok((value, Some(Box::new(ReadNotes { reread, unknown })))),
@@ -92,7 +96,7 @@ fn read_text<T: DeserializeOwned>(
 }
 
 /// Maximum number of bytes read for one argument, summed over all readings.
-const MOST_BYTES: usize = 16 << 20;
+pub(crate) const MOST_BYTES: usize = 16 << 20;
 
 /// Number of readings that are always allowed, even if they exceed [`MOST_BYTES`].
 const LEAST_READINGS: usize = 4;
@@ -100,34 +104,46 @@ const LEAST_READINGS: usize = 4;
 /// Reads `raw` several times, each time more leniently, until the reading succeeds or no further leniency would help. There is one reading
 /// for each field that rejects `null`, and at most three more. Also returns the unknown members that the last reading met.
 ///
+/// Each reading takes its length from `bytes`, which is [`MOST_BYTES`] before the first one.
+///
 /// If the type of a field rejects `null`, but the field has a default, then `null` counts as a missing member.
 pub(crate) fn read_leniently<T: DeserializeOwned>(
     raw: Raw<'_>,
+    bytes: &mut usize,
 ) -> (Result<T, ReadError>, UnknownMembers) {
     let mut leniency = Leniency::default();
     // Fields without a default. A `null` for one of them remains an error.
     let mut required: Vec<NullField> = Vec::new();
-    let most = LEAST_READINGS.max(MOST_BYTES / raw.as_str().len().max(1));
     let mut readings = 0;
-    loop {
+    let mut may_read = || {
+        let left = bytes.checked_sub(raw.as_str().len());
+        *bytes = left.unwrap_or(*bytes);
         readings += 1;
+        left.is_some() || readings <= LEAST_READINGS
+    };
+    may_read();
+    loop {
         let mut reader = ArgumentReader::new(raw, &leniency);
         let result = T::deserialize(&mut reader);
         let unknown = reader.unknown;
-        let Err(error) = &result else { return (result, unknown) };
+        let error = match result {
+            Ok(value) => return (Ok(value), unknown),
+            Err(error) => error,
+        };
         let refused = leniency.refused.take().filter(|field| !required.contains(field));
         let missing = error.missing_field_name();
         let missing = leniency.skipped.iter().position(|field| missing == Some(&*field.name));
-        if readings >= most {
-            return (result, unknown);
-        } else if let Some(refused) = refused {
+        if let Some(refused) = refused {
             leniency.skipped.push(refused);
         } else if let Some(missing) = missing {
             required.push(leniency.skipped.swap_remove(missing));
         } else if leniency.has_met_number.get() && !leniency.plain_numbers {
             leniency.plain_numbers = true;
         } else {
-            return (result, unknown);
+            return (Err(located::<T>(raw, &mut leniency, error, may_read)), unknown);
+        }
+        if !may_read() {
+            return (Err(error), unknown);
         }
     }
 }
@@ -443,7 +459,7 @@ mod tests {
                 let error = ReadError::from(error).to_string();
                 error.replace("type: map", "type: object").replace("type: sequence", "type: array")
             });
-            let (leniently, _) = read_leniently::<T>(Raw::trusted(text));
+            let (leniently, _) = read_leniently::<T>(Raw::trusted(text), &mut { MOST_BYTES });
             let leniently = leniently.map_err(|error| error.to_string());
             assert_eq!(format!("{leniently:?}"), format!("{strictly:?}"), "{text}");
         }

@@ -6,6 +6,7 @@
 use std::{
     borrow::Cow,
     cell::{Cell, RefCell},
+    collections::BTreeSet,
 };
 
 use mcp_runtime_wire::{Integer, Raw};
@@ -19,7 +20,7 @@ use serde::{
 };
 
 use super::{
-    error::ReadError,
+    error::{ReadError, mark},
     key::KeyReader,
     unknown::{Step, UnknownMembers},
     unskipped,
@@ -65,6 +66,8 @@ pub(super) struct Leniency {
     pub(super) refused: RefCell<Option<NullField>>,
     /// Whether the last reading met a number where the type did not ask for one.
     pub(super) has_met_number: Cell<bool>,
+    /// Indexes of the values that are replaced with marks. See `locate`.
+    pub(super) marked: BTreeSet<usize>,
 }
 
 /// Deserializer for JSON text that is known to be valid.
@@ -224,7 +227,13 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
     type Error = ReadError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        match self.peek() {
+        let first = self.peek();
+        if self.leniency.marked.contains(&self.at) {
+            let mark = mark(self.at);
+            self.value();
+            return visitor.visit_bytes(&mark);
+        }
+        match first {
             b'{' => self.object(Target::Any, visitor),
             b'[' if unskipped::is_of_tagged_enum::<V>() => {
                 Err(ReadError::invalid_type(Unexpected::Seq, &visitor))
