@@ -66,6 +66,11 @@ impl ReadError {
         )
     }
 
+    /// Whether the code of a type caused the error, about a single value or about several members together.
+    pub(super) fn is_custom(&self) -> bool {
+        matches!(self.0.reason, Reason::Other(_))
+    }
+
     /// Returns the index of the value whose mark caused the error.
     pub(super) fn mark(&self) -> Option<usize> {
         match &self.0.reason {

@@ -140,7 +140,7 @@ pub(crate) fn read_leniently<T: DeserializeOwned>(
         } else if leniency.has_met_number.get() && !leniency.plain_numbers {
             leniency.plain_numbers = true;
         } else {
-            return (Err(located::<T>(raw, &mut leniency, error, may_read)), unknown);
+            return (Err(located::<T>(raw, &mut leniency, error, &mut may_read)), unknown);
         }
         if !may_read() {
             return (Err(error), unknown);

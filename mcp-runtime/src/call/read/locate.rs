@@ -8,67 +8,102 @@ use serde::de::DeserializeOwned;
 use super::{
     error::ReadError,
     reader::{ArgumentReader, Leniency},
-    unknown::Step,
+    unknown::{Step, index_in},
 };
 
 /// Adds the path to an error of a value that serde has buffered. Serde buffers the members of structs with a `flatten` field and of internally
-/// tagged enums before it knows their types, so the error of such a member names only the object around it.
-///
-/// To find the member, the function reads `raw` again with marks in place of the members. No type accepts a mark, so the error names the
-/// first mark that a type has asked for. This member is read without a mark from then on. When the original error comes back, its value is
-/// the last one that lost its mark, or is inside it. `may_read` limits the number of readings.
+/// tagged enums before it knows their types, so the error of such a member names only the object around it. `may_read` limits the number of
+/// readings.
 #[cold]
 pub(super) fn located<T: DeserializeOwned>(
     raw: Raw<'_>,
     leniency: &mut Leniency,
-    error: ReadError,
-    mut may_read: impl FnMut() -> bool,
+    mut error: ReadError,
+    may_read: &mut impl FnMut() -> bool,
 ) -> ReadError {
-    let Some(mut value) = error.is_of_value().then(|| error.value_in(raw)).flatten() else {
+    if !error.is_of_value() && !error.is_custom() {
         return error;
-    };
+    }
     let message = error.to_string();
-    let mut steps = Vec::new();
-    'values: loop {
-        let mut inner = values_in(value, raw);
-        leniency.marked = inner.keys().copied().collect();
-        let mut last = None;
-        while !inner.is_empty() {
-            if !may_read() {
-                break 'values;
-            }
-            match T::deserialize(&mut ArgumentReader::new(raw, leniency)) {
-                Err(found) => match found.mark().filter(|at| leniency.marked.remove(at)) {
-                    Some(at) => last = Some(at),
-                    None if found.to_string() == message => break,
-                    None => break 'values,
-                },
-                Ok(_) => break 'values,
+    let Some(mut value) = error.value_in(raw) else { return error };
+    loop {
+        let mut inner = values_in(raw, value);
+        let last = last_asked_for::<T>(raw, &inner, leniency, &message, may_read);
+        let Some((at, (step, found))) = last.and_then(|at| inner.remove_entry(&at)) else { break };
+        // A type may also reject its members together, after it has read all of them. If it rejects one of them alone, this is the last one
+        // that it asks for even if the member comes first.
+        if error.is_custom() {
+            let (text, start) = with_first(raw, value, at);
+            let raw = Raw::trusted(&text);
+            let inner = values_in(raw, Raw::first_of(&text[start..]));
+            let last = last_asked_for::<T>(raw, &inner, leniency, &message, may_read);
+            if last.as_ref() != inner.keys().next() {
+                break;
             }
         }
-        let Some((step, found)) = last.and_then(|at| inner.remove(&at)) else { break };
-        steps.push(step);
+        error = error.at_inner(step);
         value = found;
     }
+    error
+}
+
+/// Returns the index of the last of the values that a type asks for before the error.
+///
+/// To find it, the function reads `raw` again with marks in place of the values. No type accepts a mark, so the error names the first mark
+/// that a type has asked for. This value is read without a mark from then on. When the original error comes back, its value is the last one
+/// that lost its mark, or is inside it.
+fn last_asked_for<T: DeserializeOwned>(
+    raw: Raw<'_>,
+    values: &BTreeMap<usize, (Step, Raw<'_>)>,
+    leniency: &mut Leniency,
+    message: &str,
+    may_read: &mut impl FnMut() -> bool,
+) -> Option<usize> {
+    let mut last = None;
+    leniency.marked = values.keys().copied().collect();
+    let mut is_found = false;
+    while !is_found && !values.is_empty() && may_read() {
+        let Err(found) = T::deserialize(&mut ArgumentReader::new(raw, leniency)) else { break };
+        match found.mark().filter(|at| leniency.marked.remove(at)) {
+            Some(at) => last = Some(at),
+            None if found.to_string() == message => is_found = true,
+            None => break,
+        }
+    }
     leniency.marked.clear();
-    steps.into_iter().fold(error, ReadError::at_inner)
+    last.filter(|_| is_found)
 }
 
 /// Returns the members or elements of `value`, by their indexes in `raw`.
-fn values_in<'a>(value: Raw<'a>, raw: Raw<'a>) -> BTreeMap<usize, (Step, Raw<'a>)> {
-    let at = |value: &Raw<'_>| value.as_str().as_ptr().addr() - raw.as_str().as_ptr().addr();
+fn values_in<'a>(raw: Raw<'a>, value: Raw<'a>) -> BTreeMap<usize, (Step, Raw<'a>)> {
     match value.kind() {
         JsonKind::Object => value
             .members()
-            .map(|(name, value)| (at(&value), (Step::Member(name.into_owned()), value)))
+            .map(|(name, value)| (index_in(raw, value), (Step::Member(name.into_owned()), value)))
             .collect(),
         JsonKind::Array => value
             .elements()
             .enumerate()
-            .map(|(index, value)| (at(&value), (Step::Element(index), value)))
+            .map(|(index, value)| (index_in(raw, value), (Step::Element(index), value)))
             .collect(),
         _ => BTreeMap::new(),
     }
+}
+
+/// Returns `raw` with the member or element at the index before all others of `value`, and the index of `value` in the new text.
+fn with_first(raw: Raw<'_>, value: Raw<'_>, at: usize) -> (String, usize) {
+    let values = values_in(raw, value);
+    let (first, others): (Vec<_>, Vec<_>) = values.into_iter().partition(|value| value.0 == at);
+    let all = first.into_iter().chain(others).map(|(_, (step, value))| match step {
+        Step::Member(name) => format!("{}:{}", serde_json::Value::from(name), value.as_str()),
+        Step::Element(_) => value.as_str().to_owned(),
+    });
+    let all = all.collect::<Vec<_>>().join(",");
+    let (text, part) = (raw.as_str(), value.as_str());
+    let start = index_in(raw, value);
+    let (open, close) = (&part[..1], &part[part.len() - 1..]);
+    let text = [&text[..start], open, &all, close, &text[start + part.len()..]].concat();
+    (text, start)
 }
 
 #[cfg(test)]
@@ -162,6 +197,26 @@ mod tests {
             r#"[{"by": "name", "reverse": true}, {"by": "name", "reverse": "yes"}]"#,
             "`it[1].reverse`: invalid type: string \"yes\", expected a boolean",
         );
+    }
+
+    /// Code of a type may reject a single value, or several members together.
+    #[test]
+    fn an_error_of_a_parser_has_the_path_of_its_text() {
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Host {
+            #[serde(flatten)]
+            at: Address,
+        }
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Address {
+            name: String,
+            addresses: Vec<std::net::IpAddr>,
+        }
+        let error = "`it.addresses[1]`: invalid IP address syntax";
+        check::<Host>(r#"{"name": "a", "addresses": ["::1", "x"]}"#, error);
+        check::<Host>(r#"{"addresses": ["::1", "x", "::1"], "name": "a"}"#, error);
     }
 
     /// An error of several members together has no member to name.

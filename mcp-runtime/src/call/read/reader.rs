@@ -16,7 +16,6 @@ use serde::{
         self, DeserializeSeed, Error as _, IntoDeserializer as _, Unexpected, Visitor,
         value::StrDeserializer,
     },
-    forward_to_deserialize_any,
 };
 
 use super::{
@@ -66,7 +65,7 @@ pub(super) struct Leniency {
     pub(super) refused: RefCell<Option<NullField>>,
     /// Whether the last reading met a number where the type did not ask for one.
     pub(super) has_met_number: Cell<bool>,
-    /// Indexes of the values that are replaced with marks. See `locate`.
+    /// Indexes of the values that are replaced with marks where serde buffers them. See `locate`.
     pub(super) marked: BTreeSet<usize>,
 }
 
@@ -157,6 +156,45 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
         Ok(value)
     }
 
+    /// Reads a value of any type.
+    fn any<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.peek() {
+            b'{' => self.object(Target::Any, visitor),
+            b'[' if unskipped::is_of_tagged_enum::<V>() => {
+                Err(ReadError::invalid_type(Unexpected::Seq, &visitor))
+            }
+            b'[' => self.list(visitor),
+            b'"' => match self.string() {
+                Cow::Borrowed(text) => {
+                    visitor.visit_borrowed_str(text).map_err(|error: ReadError| error.of_text(text))
+                }
+                Cow::Owned(text) => {
+                    visitor.visit_str(&text).map_err(|error: ReadError| error.of_text(&text))
+                }
+            },
+            b't' | b'f' => visitor.visit_bool(self.value().bool() == Some(true)),
+            b'-' | b'0'..=b'9' => {
+                let number = self.value();
+                self.leniency.has_met_number.set(true);
+                if !self.leniency.plain_numbers {
+                    let mut json = serde_json::Deserializer::from_str(number.as_str());
+                    return Ok(json.deserialize_any(visitor)?);
+                }
+                if let Some(integer) = Integer::parse(number.as_str())
+                    && integer.as_i128().is_some_and(|number| i64::try_from(number).is_ok())
+                {
+                    return visit_integer(integer, visitor)
+                        .unwrap_or_else(|| Err(ReadError::custom("number out of range")));
+                }
+                ArgumentReader::number(number, visitor)
+            }
+            _ => {
+                self.value();
+                visitor.visit_unit()
+            }
+        }
+    }
+
     /// Reads a number for a type that asks for a number. `deserialize_any` of `serde_json` does not always give one: with its feature
     /// `arbitrary_precision`, which any crate of the program can turn on, it gives an object.
     fn number<V: Visitor<'de>>(number: Raw<'de>, visitor: V) -> Result<V::Value, ReadError> {
@@ -170,7 +208,7 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         if !matches!(self.peek(), b'-' | b'0'..=b'9') {
-            return self.deserialize_any(visitor);
+            return self.any(visitor);
         }
         let number = self.value();
         let Some(integer) = Integer::parse(number.as_str()) else {
@@ -215,6 +253,15 @@ fn visit_integer<'de, V: Visitor<'de>>(
     })
 }
 
+/// Declares methods for types that the value itself shows.
+macro_rules! any {
+    ($($method:ident($($ty:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $(_: $ty,)* visitor: V) -> Result<V::Value, ReadError> {
+            self.any(visitor)
+        }
+    )*};
+}
+
 macro_rules! integers {
     ($($method:ident $ty:ty)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
@@ -227,47 +274,19 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
     type Error = ReadError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        let first = self.peek();
+        self.peek();
         if self.leniency.marked.contains(&self.at) {
             let mark = mark(self.at);
             self.value();
             return visitor.visit_bytes(&mark);
         }
-        match first {
-            b'{' => self.object(Target::Any, visitor),
-            b'[' if unskipped::is_of_tagged_enum::<V>() => {
-                Err(ReadError::invalid_type(Unexpected::Seq, &visitor))
-            }
-            b'[' => self.list(visitor),
-            b'"' => match self.string() {
-                Cow::Borrowed(text) => {
-                    visitor.visit_borrowed_str(text).map_err(|error: ReadError| error.of_text(text))
-                }
-                Cow::Owned(text) => {
-                    visitor.visit_str(&text).map_err(|error: ReadError| error.of_text(&text))
-                }
-            },
-            b't' | b'f' => visitor.visit_bool(self.value().bool() == Some(true)),
-            b'-' | b'0'..=b'9' => {
-                let number = self.value();
-                self.leniency.has_met_number.set(true);
-                if !self.leniency.plain_numbers {
-                    let mut json = serde_json::Deserializer::from_str(number.as_str());
-                    return Ok(json.deserialize_any(visitor)?);
-                }
-                if let Some(integer) = Integer::parse(number.as_str())
-                    && integer.as_i128().is_some_and(|number| i64::try_from(number).is_ok())
-                {
-                    return visit_integer(integer, visitor)
-                        .unwrap_or_else(|| Err(ReadError::custom("number out of range")));
-                }
-                ArgumentReader::number(number, visitor)
-            }
-            _ => {
-                self.value();
-                visitor.visit_unit()
-            }
-        }
+        self.any(visitor)
+    }
+
+    any! {
+        deserialize_bool() deserialize_char() deserialize_str() deserialize_string() deserialize_unit() deserialize_identifier()
+        deserialize_unit_struct(&'static str) deserialize_seq() deserialize_tuple(usize)
+        deserialize_tuple_struct(&'static str, usize)
     }
 
     integers! {
@@ -283,7 +302,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self.peek() {
             b'-' | b'0'..=b'9' => ArgumentReader::number(self.value(), visitor),
-            _ => self.deserialize_any(visitor),
+            _ => self.any(visitor),
         }
     }
 
@@ -315,7 +334,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
                 let text = self.value().as_str();
                 Ok(serde_json::Deserializer::from_str(text).deserialize_bytes(visitor)?)
             }
-            _ => self.deserialize_any(visitor),
+            _ => self.any(visitor),
         }
     }
 
@@ -326,7 +345,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self.peek() {
             b'{' => self.object(Target::Map, visitor),
-            _ => self.deserialize_any(visitor),
+            _ => self.any(visitor),
         }
     }
 
@@ -340,7 +359,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
             b'{' => self.object(Target::Struct(Owner { name, fields }), visitor),
             // The schema of a struct says `object`, but serde would also read the fields from an array, by their positions.
             b'[' => Err(ReadError::invalid_type(Unexpected::Seq, &visitor)),
-            _ => self.deserialize_any(visitor),
+            _ => self.any(visitor),
         }
     }
 
@@ -371,10 +390,6 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
         self.skipped = Some(self.at);
         self.value();
         visitor.visit_unit()
-    }
-
-    forward_to_deserialize_any! {
-        bool char str string unit unit_struct seq tuple tuple_struct identifier
     }
 }
 

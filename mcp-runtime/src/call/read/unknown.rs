@@ -123,10 +123,14 @@ fn name_at(text: &str, at: usize) -> Cow<'_, str> {
     text.get(at..).and_then(|rest| Raw::first_of(rest).string()).unwrap_or_default()
 }
 
+/// Returns the index in `raw` at which a value inside it begins.
+pub(super) fn index_in(raw: Raw<'_>, value: Raw<'_>) -> usize {
+    value.as_str().as_ptr().addr() - raw.as_str().as_ptr().addr()
+}
+
 /// Returns the steps to the member whose name begins at the index.
 fn steps_to(raw: Raw<'_>, at: usize) -> Vec<Step> {
-    let start = |part: &str| part.as_ptr().addr().wrapping_sub(raw.as_str().as_ptr().addr());
-    let ends_after = |value: &Raw<'_>| start(value.as_str()) + value.as_str().len() > at;
+    let ends_after = |value: &Raw<'_>| index_in(raw, *value) + value.as_str().len() > at;
     let mut steps = Vec::new();
     let mut value = raw;
     loop {
@@ -144,7 +148,7 @@ fn steps_to(raw: Raw<'_>, at: usize) -> Vec<Step> {
         };
         let Some((step, inner)) = next else { return steps };
         steps.push(step);
-        if start(inner.as_str()) > at {
+        if index_in(raw, inner) > at {
             return steps;
         }
         value = inner;
