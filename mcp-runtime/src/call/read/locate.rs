@@ -95,7 +95,10 @@ fn with_first(raw: Raw<'_>, value: Raw<'_>, at: usize) -> (String, usize) {
     let values = values_in(raw, value);
     let (first, others): (Vec<_>, Vec<_>) = values.into_iter().partition(|value| value.0 == at);
     let all = first.into_iter().chain(others).map(|(_, (step, value))| match step {
-        Step::Member(name) => format!("{}:{}", serde_json::Value::from(name), value.as_str()),
+        Step::Member(name) => {
+            let name = serde_json::to_string(&name).unwrap_or_default();
+            format!("{name}:{}", value.as_str())
+        }
         Step::Element(_) => value.as_str().to_owned(),
     });
     let all = all.collect::<Vec<_>>().join(",");

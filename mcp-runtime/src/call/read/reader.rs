@@ -44,7 +44,7 @@ struct Owner {
 
 /// Type that the members of an object are read into.
 #[derive(Clone, Copy, Debug)]
-enum Target {
+enum ObjectTarget {
     Struct(Owner),
     Map,
     /// Type that accepts any value. An object is then usually a struct whose fields are not known here, such as a struct variant of an
@@ -147,7 +147,7 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
 
     fn object<V: Visitor<'de>>(
         &mut self,
-        target: Target,
+        target: ObjectTarget,
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         self.enter()?;
@@ -159,7 +159,7 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
     /// Reads a value of any type.
     fn any<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, ReadError> {
         match self.peek() {
-            b'{' => self.object(Target::Any, visitor),
+            b'{' => self.object(ObjectTarget::Any, visitor),
             b'[' if unskipped::is_of_tagged_enum::<V>() => {
                 Err(ReadError::invalid_type(Unexpected::Seq, &visitor))
             }
@@ -344,7 +344,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self.peek() {
-            b'{' => self.object(Target::Map, visitor),
+            b'{' => self.object(ObjectTarget::Map, visitor),
             _ => self.any(visitor),
         }
     }
@@ -356,7 +356,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         match self.peek() {
-            b'{' => self.object(Target::Struct(Owner { name, fields }), visitor),
+            b'{' => self.object(ObjectTarget::Struct(Owner { name, fields }), visitor),
             // The schema of a struct says `object`, but serde would also read the fields from an array, by their positions.
             b'[' => Err(ReadError::invalid_type(Unexpected::Seq, &visitor)),
             _ => self.any(visitor),
@@ -422,7 +422,7 @@ impl<'de> de::SeqAccess<'de> for ListAccess<'_, 'de, '_> {
 /// Members of an object.
 struct ObjectAccess<'r, 'de, 'a> {
     reader: &'r mut ArgumentReader<'de, 'a>,
-    target: Target,
+    target: ObjectTarget,
     /// Index of the name of the member whose value is next.
     name_at: usize,
     /// Index of the name of a member that is passed last.
@@ -432,7 +432,7 @@ struct ObjectAccess<'r, 'de, 'a> {
 }
 
 impl<'r, 'de, 'a> ObjectAccess<'r, 'de, 'a> {
-    fn new(reader: &'r mut ArgumentReader<'de, 'a>, target: Target) -> Self {
+    fn new(reader: &'r mut ArgumentReader<'de, 'a>, target: ObjectTarget) -> Self {
         Self { reader, target, name_at: 0, postponed: None, end: None }
     }
 
@@ -440,7 +440,7 @@ impl<'r, 'de, 'a> ObjectAccess<'r, 'de, 'a> {
     /// content if it precedes the tag.
     fn is_content(&self, name: &str) -> bool {
         match self.target {
-            Target::Struct(Owner { fields: [_, content], .. }) => name == *content,
+            ObjectTarget::Struct(Owner { fields: [_, content], .. }) => name == *content,
             _ => false,
         }
     }
@@ -467,7 +467,7 @@ impl<'r, 'de, 'a> ObjectAccess<'r, 'de, 'a> {
     fn note_skipped(&mut self, at: usize) {
         let (text, depth) = (self.reader.text, self.reader.depth);
         let fields = match self.target {
-            Target::Struct(Owner { name, fields }) => {
+            ObjectTarget::Struct(Owner { name, fields }) => {
                 let value = Raw::first_of(&text[at..]).string();
                 if fields.contains(&&*self.reader.name_at(self.name_at))
                     || value.as_deref() == Some(name)
@@ -476,8 +476,8 @@ impl<'r, 'de, 'a> ObjectAccess<'r, 'de, 'a> {
                 }
                 Some(fields)
             }
-            Target::Map => return,
-            Target::Any => None,
+            ObjectTarget::Map => return,
+            ObjectTarget::Any => None,
         };
         self.reader.unknown.note(text, self.name_at, fields, depth);
     }
@@ -486,7 +486,7 @@ impl<'r, 'de, 'a> ObjectAccess<'r, 'de, 'a> {
     #[cold]
     fn null_field(&self, at: usize) -> Option<NullField> {
         let is_null = self.reader.text.as_bytes().get(at) == Some(&b'n');
-        let Target::Struct(owner) = self.target else { return None };
+        let ObjectTarget::Struct(owner) = self.target else { return None };
         is_null.then(|| NullField { owner, name: self.reader.name_at(self.name_at) })
     }
 }
