@@ -455,7 +455,7 @@ pub mod __private {
             },
             server_handles::UnfitReceiverLevel as _,
             spread::{FieldLevel as _, SpreadLevel as _, UnfitFieldLevel as _},
-            unfit_handles::{UnfitLevel as _, UnfitStateLevel as _},
+            unfit_handles::{UnfitBorrowedLevel as _, UnfitLevel as _, UnfitStateLevel as _},
         };
         pub use crate::call::reply::{
             MediaTypeLevel as _, NoMediaTypeLevel as _, NoOutputLevel as _, OutputLevel as _,

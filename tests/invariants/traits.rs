@@ -3,7 +3,7 @@
 use crate::sources::Source;
 
 /// Traits that need no such message, each with the reason.
-const EXCEPTED: [(&str, &str); 39] = [
+const EXCEPTED: [(&str, &str); 41] = [
     ("Describe", "only our own handles are asked for it, and each has it"),
     ("Check", "every handle has it, through `Describe`"),
     ("NeverImplemented", "no type has it: the traits that ask for it speak instead"),
@@ -14,6 +14,7 @@ const EXCEPTED: [(&str, &str); 39] = [
     ("Nobody", "no type has it: an impl that asks for it never applies"),
     ("FieldBound", "`Data`, which it asks for, speaks"),
     ("Borrows", "where it is missing, nothing is wrong"),
+    ("Unlent", "where it is missing, nothing is wrong"),
     ("LiveLevel", LEVEL),
     ("ServerLevel", LEVEL),
     ("StrLevel", LEVEL),
@@ -26,6 +27,7 @@ const EXCEPTED: [(&str, &str); 39] = [
     ("ParsedOptionLevel", LEVEL),
     ("ReadLevel", LEVEL),
     ("UnfitLevel", LEVEL),
+    ("UnfitBorrowedLevel", LEVEL),
     ("UnfitStateLevel", LEVEL),
     ("UnfitReceiverLevel", LEVEL),
     ("FieldLevel", LEVEL),

@@ -8,8 +8,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
 use syn::{
-    GenericArgument, GenericParam, PathArguments, ReturnType, Type, TypeParamBound, TypePath,
-    TypeReference,
+    GenericArgument, GenericParam, PathArguments, ReturnType, Type, TypeParamBound, TypeReference,
 };
 
 pub(super) fn check(item: &Item<'_>, errors: &Errors) {
@@ -23,8 +22,7 @@ pub(super) fn check(item: &Item<'_>, errors: &Errors) {
             no_impl_trait(&typed.ty.to_token_stream(), "a parameter", errors);
             match strip_groups(&typed.ty) {
                 Type::Reference(reference) => lent(reference, errors),
-                Type::Path(path) => owned(path, errors),
-                _ => {}
+                ty => owned(ty, None, errors),
             }
         }
     }
@@ -57,10 +55,7 @@ fn lent(reference: &TypeReference, errors: &Errors) {
     } else if let Type::Slice(slice) = strip_groups(&reference.elem)
         && let Type::Reference(item) = strip_groups(&slice.elem)
     {
-        let owned = match strip_groups(&item.elem) {
-            Type::Path(path) if path.path.is_ident("str") => "String".to_owned(),
-            ty => written(ty),
-        };
+        let owned = owned_form(&item.elem);
         let message = format!("a list that a client sends owns its items: write `&[{owned}]`");
         errors.push(syn::Error::new_spanned(reference, message));
     } else if let Some(lifetime) =
@@ -73,27 +68,49 @@ fn lent(reference: &TypeReference, errors: &Errors) {
     }
 }
 
-/// Rejects collections of references. A collection is deserialized from the arguments, so it must own its items.
-fn owned(path: &TypePath, errors: &Errors) {
+/// Rejects references in collections, tuples and arrays. Such a value is deserialized from the arguments, so it must own its items. `holder`
+/// describes the type whose item `ty` is.
+fn owned(ty: &Type, holder: Option<&str>, errors: &Errors) {
     const COLLECTIONS: [&str; 7] =
         ["Vec", "VecDeque", "HashSet", "BTreeSet", "HashMap", "BTreeMap", "Box"];
-    let Some(last) = path.path.segments.last() else { return };
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return };
-    let collection = COLLECTIONS.iter().any(|collection| last.ident == collection);
-    for argument in &arguments.args {
-        match argument {
-            GenericArgument::Type(Type::Path(path)) => owned(path, errors),
-            GenericArgument::Type(Type::Reference(reference))
-                if collection && reference.mutability.is_none() =>
-            {
-                let message = format!(
-                    "a `{}` that a client sends owns its contents: write `String` instead of `&str`, and `T` instead of `&T`",
-                    last.ident
-                );
-                errors.push(syn::Error::new_spanned(reference, message));
+    match (strip_groups(ty), holder) {
+        (Type::Path(path), _) => {
+            let Some(last) = path.path.segments.last() else { return };
+            let PathArguments::AngleBracketed(arguments) = &last.arguments else { return };
+            let is_collection = COLLECTIONS.iter().any(|collection| last.ident == collection);
+            let holder = is_collection.then(|| format!("a `{}`", last.ident));
+            for argument in &arguments.args {
+                if let GenericArgument::Type(ty) = argument {
+                    owned(ty, holder.as_deref(), errors);
+                }
             }
-            _ => {}
         }
+        (Type::Tuple(tuple), _) => {
+            tuple.elems.iter().for_each(|ty| owned(ty, Some("a tuple"), errors));
+        }
+        (Type::Array(array), _) => owned(&array.elem, Some("an array"), errors),
+        (Type::Reference(reference), Some(holder)) if reference.mutability.is_none() => {
+            let message = format!(
+                "{holder} that a client sends owns its contents: write `{}`",
+                owned_form(&reference.elem)
+            );
+            errors.push(syn::Error::new_spanned(reference, message));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the type to write instead of a reference to `ty`.
+fn owned_form(ty: &Type) -> String {
+    let last = match strip_groups(ty) {
+        Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
+        Type::Slice(slice) => return format!("Vec<{}>", written(&slice.elem)),
+        _ => None,
+    };
+    match last.as_deref() {
+        Some("str" | "OsStr" | "CStr") => "String".to_owned(),
+        Some("Path") => "std::path::PathBuf".to_owned(),
+        _ => written(ty),
     }
 }
 

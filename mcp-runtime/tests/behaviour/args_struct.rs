@@ -153,6 +153,12 @@ both_eras! {
         let arguments = json!({ "limit": 5, "color": "red" });
         let expected = "Filters { paging: Paging { offset: 0, limit: 5 }, others: {\"color\": String(\"red\")} }";
         assert_eq!(said(&mut client, "filtered", arguments).await, expected);
+        let quoted = json!({ "limit": "5", "offset": " 0 ", "color": "red" });
+        assert_eq!(said(&mut client, "filtered", quoted).await, expected);
+        let wrong = said(&mut client, "filtered", json!({ "color": "5", "limit": "many" })).await;
+        let expected = "error: The arguments of `filtered` are wrong:\n\
+            - `limit`: invalid type: string \"many\", expected an integer from 0 to 255";
+        assert_eq!(wrong, expected);
         let tools = client.tools().await.unwrap();
         assert!(named(&tools, "filtered")["inputSchema"]["additionalProperties"].is_object());
     }

@@ -235,6 +235,8 @@ both_eras! {
         let arguments = json!({ "type": "k", "colour": "red", "width": 1, "height": 2, "loud": "hey", "bounded": 1 });
         let expected = "k Some(\"red\") 0 Size { width: 1, height: 2 } HEY 1";
         assert_eq!(said(&mut client, "serde_attributes", arguments).await, expected);
+        let quoted = json!({ "type": "k", "colour": "red", "width": "1", "height": "2", "loud": "hey", "bounded": "1" });
+        assert_eq!(said(&mut client, "serde_attributes", quoted).await, expected);
         let tools = client.tools().await.unwrap();
         let schema = &named(&tools, "serde_attributes")["inputSchema"];
         let names: Vec<_> = schema["properties"].as_object().unwrap().keys().collect();

@@ -14,7 +14,11 @@ use super::{
 use crate::{
     call::{
         context::HasContext,
-        read::{BoundedForm, json::read_leniently, reader::DEPTH},
+        read::{
+            BoundedForm,
+            json::{MOST_BYTES, read_leniently},
+            reader::DEPTH,
+        },
     },
     error::Result,
     item::{ArgDef, Param},
@@ -86,6 +90,7 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
     {
         open.push((i, member.value.as_str().to_owned()));
     }
+    let mut bytes = MOST_BYTES;
     loop {
         let mut text = String::from("{");
         for (i, value) in &open {
@@ -97,7 +102,7 @@ pub(crate) fn read<T: Argument>(call: &mut Call<'_>) -> Option<T> {
             text.push_str(value);
         }
         text.push('}');
-        let (result, mut unknown) = read_leniently::<T>(Raw::trusted(&text));
+        let (result, mut unknown) = read_leniently::<T>(Raw::trusted(&text), &mut bytes);
         if let Err(error) = &result
             && let Some(first) = error.outermost_member()
             && let Some((_, value)) = open.iter_mut().find(|(i, _)| members[*i].name == first)

@@ -3,7 +3,12 @@
 //! These handles have the same methods as the other handles, but without bounds, so that a wrong type causes a single error. That error
 //! comes from the bound of `check`. The methods never run, because code with such a type does not compile.
 
-use std::{marker::PhantomData, sync::Arc};
+use std::{
+    ffi::{CStr, OsStr},
+    marker::PhantomData,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde_json::Value;
 
@@ -66,6 +71,33 @@ pub trait SpreadsFields {}
 
 #[diagnostic::do_not_recommend]
 impl<X: ?Sized + NeverImplemented> SpreadsFields for X {}
+
+/// Borrowed types that cannot be parameters, with the type to write instead. `str` and slices can be borrowed.
+pub trait Unlent {
+    type Owned;
+}
+impl Unlent for &Path {
+    type Owned = PathBuf;
+}
+impl Unlent for &OsStr {
+    type Owned = String;
+}
+impl Unlent for &CStr {
+    type Owned = String;
+}
+impl<T: Unlent> Unlent for Option<T> {
+    type Owned = Option<T::Owned>;
+}
+
+/// Types that a call can lend to the function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter: write `{Owned}`",
+    label = "borrows, but an argument must own its data"
+)]
+pub trait Lent<Owned> {}
+
+#[diagnostic::do_not_recommend]
+impl<X: ?Sized + NeverImplemented, Owned> Lent<Owned> for X {}
 
 /// Types that serde reads by borrowing from the input.
 pub trait Borrows {}
@@ -150,6 +182,8 @@ handles! {
     UnfitText;
     /// Type that does not come from the server.
     UnfitServer;
+    /// Borrowed type that has to be owned.
+    UnfitBorrowed;
     /// State that calls cannot share.
     UnfitState;
     /// `Arc<T>`. Clients cannot send it, and shared state does not need it.
@@ -176,6 +210,12 @@ impl<T> UnfitServer<T> {
     }
 }
 
+impl<T: Unlent> UnfitBorrowed<T> {
+    pub fn check<X: Lent<T::Owned>>(self) -> Self {
+        self
+    }
+}
+
 impl<T> UnfitState<&T> {
     pub fn check<X: Lends<T>>(self) -> Self {
         self
@@ -188,7 +228,7 @@ impl<T> UnfitState<State<T>> {
     }
 }
 
-macro_rules! state_params {
+macro_rules! unfit_params {
     ($visibility:vis $handle:ident<$ty:ty>) => {
         $visibility fn tool_param(&self) -> $handle<$ty> {
             $handle::NEW
@@ -220,7 +260,7 @@ impl<T> UnfitArgs<Args<T>> {
 /// These inherent methods take precedence over the methods of `UnfitLevel`, which have the same receiver. The methods of all other levels
 /// take precedence over these inherent methods.
 impl<T> Probe<Arc<T>> {
-    state_params!(pub UnfitArc<Arc<T>>);
+    unfit_params!(pub UnfitArc<Arc<T>>);
 }
 
 /// These inherent methods have the same precedence as those of `Probe<Arc<T>>`.
@@ -251,7 +291,13 @@ impl<T> UnfitLevel<T> for Probe<T> {}
 
 /// Level of `&T` and `State<T>` for a `T` that calls cannot share. An earlier level accepts all others.
 pub trait UnfitStateLevel<T> {
-    state_params!(UnfitState<T>);
+    unfit_params!(UnfitState<T>);
 }
 impl<'s, T> UnfitStateLevel<&'s T> for &Probe<&'s T> {}
 impl<T> UnfitStateLevel<State<T>> for &Probe<State<T>> {}
+
+/// Level of borrowed types, before the level of arguments: with a lifetime of its own, serde reads some of them.
+pub trait UnfitBorrowedLevel<T> {
+    unfit_params!(UnfitBorrowed<T>);
+}
+impl<T: Unlent> UnfitBorrowedLevel<T> for &&Probe<T> {}

@@ -23,6 +23,10 @@ struct Failure {
 #[derive(Debug)]
 enum Reason {
     Other(String),
+    /// Value of another type, or outside the values of its type.
+    Mismatch(String),
+    /// The mark of the value at this index.
+    Mark(usize),
     MissingField(&'static str),
     UnknownField(String, &'static [&'static str]),
     UnknownVariant(String, &'static [&'static str]),
@@ -51,7 +55,47 @@ impl ReadError {
     }
 
     fn mismatch(found: &str, expected: &dyn Expected) -> Self {
-        Self::custom(format_args!("invalid type: {found}, expected {expected}"))
+        Self::new(Reason::Mismatch(format!("invalid type: {found}, expected {expected}")))
+    }
+
+    /// Whether a single value caused the error, and not a type that has read all of its members before.
+    pub(super) fn is_of_value(&self) -> bool {
+        matches!(
+            self.0.reason,
+            Reason::Mismatch(_) | Reason::UnknownVariant(..) | Reason::NameAlone
+        )
+    }
+
+    /// Whether the code of a type caused the error, about a single value or about several members together.
+    pub(super) fn is_custom(&self) -> bool {
+        matches!(self.0.reason, Reason::Other(_))
+    }
+
+    /// Returns the index of the value whose mark caused the error.
+    pub(super) fn mark(&self) -> Option<usize> {
+        match &self.0.reason {
+            Reason::Mark(at) => Some(*at),
+            Reason::UnknownVariant(name, _) => {
+                name.strip_prefix(char::REPLACEMENT_CHARACTER)?.parse().ok()
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the value inside `raw` that the path of the error leads to.
+    pub(super) fn value_in<'a>(&self, raw: Raw<'a>) -> Option<Raw<'a>> {
+        self.0.steps.iter().rev().try_fold(raw, |value, step| match step {
+            Step::Member(name) => {
+                value.members().find(|member| member.0 == *name).map(|member| member.1)
+            }
+            Step::Element(index) => value.elements().nth(*index),
+        })
+    }
+
+    /// Adds a step from the value of the error to a value inside it.
+    pub(super) fn at_inner(mut self, step: Step) -> Self {
+        self.0.steps.insert(0, step);
+        self
     }
 
     /// Adds the step that leads to the value at which the reading failed.
@@ -64,7 +108,7 @@ impl ReadError {
     /// Adds the text that a type has refused, unless its error shows the text. Parsers of dates and the like report only a position.
     #[cold]
     pub(super) fn of_text(mut self, text: &str) -> Self {
-        if let Reason::Other(message) = &mut self.0.reason
+        if let Reason::Other(message) | Reason::Mismatch(message) = &mut self.0.reason
             && self.0.steps.is_empty()
             && !message.contains(&format!("{text:?}"))
             && !message.contains(&format!("`{text}`"))
@@ -118,7 +162,8 @@ impl ReadError {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0.reason {
-            Reason::Other(text) => f.write_str(&wording(text)),
+            Reason::Other(text) | Reason::Mismatch(text) => f.write_str(&wording(text)),
+            Reason::Mark(_) => f.write_str("a mark"),
             Reason::MissingField(field) => write!(f, "missing field `{field}`"),
             Reason::UnknownField(name, fields) => {
                 f.write_str(&unknown_argument(name, name, fields))
@@ -156,6 +201,19 @@ fn one_of(names: &[&str]) -> String {
 
 impl std::error::Error for ReadError {}
 
+/// Returns the mark of the value at an index: bytes that are not UTF-8, because some types also accept a text as bytes. No JSON text gives
+/// such bytes to a type.
+pub(super) fn mark(at: usize) -> Vec<u8> {
+    [b"\xff", at.to_string().as_bytes()].concat()
+}
+
+/// Returns the reason of an error about a mark.
+fn marked(unexpected: &Unexpected<'_>) -> Option<Reason> {
+    let Unexpected::Bytes(bytes) = unexpected else { return None };
+    let index = std::str::from_utf8(bytes.strip_prefix(b"\xff")?).ok()?;
+    index.parse().ok().map(Reason::Mark)
+}
+
 impl de::Error for ReadError {
     #[cold]
     fn custom<T: fmt::Display>(message: T) -> Self {
@@ -169,8 +227,17 @@ impl de::Error for ReadError {
             Unexpected::Unit => Self::mismatch("null", expected),
             Unexpected::Seq => Self::mismatch("array", expected),
             Unexpected::Map => Self::mismatch("object", expected),
-            other => Self::custom(format_args!("invalid type: {other}, expected {expected}")),
+            other => Self::new(marked(&other).unwrap_or_else(|| {
+                Reason::Mismatch(format!("invalid type: {other}, expected {expected}"))
+            })),
         }
+    }
+
+    #[cold]
+    fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::new(marked(&unexpected).unwrap_or_else(|| {
+            Reason::Mismatch(format!("invalid value: {unexpected}, expected {expected}"))
+        }))
     }
 
     #[cold]

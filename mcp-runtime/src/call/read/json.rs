@@ -7,6 +7,7 @@ use serde::de::{DeserializeOwned, Error as _};
 
 use super::{
     error::ReadError,
+    locate::located,
     reader::{ArgumentReader, DEPTH, Leniency, NullField},
     unknown::UnknownMembers,
     unskipped,
@@ -55,11 +56,12 @@ pub(crate) fn read<T: DeserializeOwned + 'static>(
     if let Some(value) = unskipped::read(raw.as_str()) {
         return Ok((value, None));
     }
-    let failure = match read_text(raw, None) {
+    let mut bytes = MOST_BYTES;
+    let failure = match read_text(raw, None, &mut bytes) {
         Ok(reading) => return Ok(reading),
         Err(failure) => failure,
     };
-    if strict { Err(failure) } else { read_quoted(raw, failure) }
+    if strict { Err(failure) } else { read_quoted(raw, failure, &mut bytes) }
 }
 
 /// Reads the content of a string as JSON. If that is impossible, returns `failure`, the error of the string itself.
@@ -67,6 +69,7 @@ pub(crate) fn read<T: DeserializeOwned + 'static>(
 fn read_quoted<T: DeserializeOwned>(
     raw: Raw<'_>,
     failure: Box<ReadFailure>,
+    bytes: &mut usize,
 ) -> Result<Reading<T>, Box<ReadFailure>> {
     let Some(text) = raw.string().map(Cow::into_owned) else { return Err(failure) };
     let Ok(inner) = validate(text.as_bytes(), DEPTH) else { return Err(failure) };
@@ -75,15 +78,16 @@ fn read_quoted<T: DeserializeOwned>(
     if let Some(doubled) = inner.duplicate_name() {
         return Err(Box::new(ReadFailure { error: ReadError::custom(doubled), ..*failure }));
     }
-    read_text(inner, Some(inner.as_str().to_owned()))
+    read_text(inner, Some(inner.as_str().to_owned()), bytes)
         .map_err(|of_content| if is_composed { of_content } else { failure })
 }
 
 fn read_text<T: DeserializeOwned>(
     raw: Raw<'_>,
     reread: Option<String>,
+    bytes: &mut usize,
 ) -> Result<Reading<T>, Box<ReadFailure>> {
-    let (result, unknown) = read_leniently(raw);
+    let (result, unknown) = read_leniently(raw, bytes);
     match result {
         Ok(value) if unknown.is_empty() && reread.is_none() => Ok((value, None)),
         Ok(value) => Ok((value, Some(Box::new(ReadNotes { reread, unknown })))),
@@ -92,7 +96,7 @@ fn read_text<T: DeserializeOwned>(
 }
 
 /// Maximum number of bytes read for one argument, summed over all readings.
-const MOST_BYTES: usize = 16 << 20;
+pub(crate) const MOST_BYTES: usize = 16 << 20;
 
 /// Number of readings that are always allowed, even if they exceed [`MOST_BYTES`].
 const LEAST_READINGS: usize = 4;
@@ -100,34 +104,46 @@ const LEAST_READINGS: usize = 4;
 /// Reads `raw` several times, each time more leniently, until the reading succeeds or no further leniency would help. There is one reading
 /// for each field that rejects `null`, and at most three more. Also returns the unknown members that the last reading met.
 ///
+/// Each reading takes its length from `bytes`, which is [`MOST_BYTES`] before the first one.
+///
 /// If the type of a field rejects `null`, but the field has a default, then `null` counts as a missing member.
 pub(crate) fn read_leniently<T: DeserializeOwned>(
     raw: Raw<'_>,
+    bytes: &mut usize,
 ) -> (Result<T, ReadError>, UnknownMembers) {
     let mut leniency = Leniency::default();
     // Fields without a default. A `null` for one of them remains an error.
     let mut required: Vec<NullField> = Vec::new();
-    let most = LEAST_READINGS.max(MOST_BYTES / raw.as_str().len().max(1));
     let mut readings = 0;
-    loop {
+    let mut may_read = || {
+        let left = bytes.checked_sub(raw.as_str().len());
+        *bytes = left.unwrap_or(*bytes);
         readings += 1;
+        left.is_some() || readings <= LEAST_READINGS
+    };
+    may_read();
+    loop {
         let mut reader = ArgumentReader::new(raw, &leniency);
         let result = T::deserialize(&mut reader);
         let unknown = reader.unknown;
-        let Err(error) = &result else { return (result, unknown) };
+        let error = match result {
+            Ok(value) => return (Ok(value), unknown),
+            Err(error) => error,
+        };
         let refused = leniency.refused.take().filter(|field| !required.contains(field));
         let missing = error.missing_field_name();
         let missing = leniency.skipped.iter().position(|field| missing == Some(&*field.name));
-        if readings >= most {
-            return (result, unknown);
-        } else if let Some(refused) = refused {
+        if let Some(refused) = refused {
             leniency.skipped.push(refused);
         } else if let Some(missing) = missing {
             required.push(leniency.skipped.swap_remove(missing));
-        } else if leniency.has_met_integer.get() && !leniency.integers_everywhere {
-            leniency.integers_everywhere = true;
+        } else if leniency.has_met_number.get() && !leniency.plain_numbers {
+            leniency.plain_numbers = true;
         } else {
-            return (result, unknown);
+            return (Err(located::<T>(raw, &mut leniency, error, &mut may_read)), unknown);
+        }
+        if !may_read() {
+            return (Err(error), unknown);
         }
     }
 }
@@ -339,6 +355,41 @@ mod tests {
         check::<Search>(r#"{"size": 2e1}"#, true, Ok("Search { page: Page { size: 20 } }"));
     }
 
+    /// Also with the feature `arbitrary_precision` of `serde_json`, with which `.ci/full` runs this test.
+    #[test]
+    fn a_float_is_read_from_a_string_and_from_buffered_values() {
+        #[derive(serde::Deserialize, Debug)]
+        #[serde(untagged)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        enum Either {
+            Exact(f64),
+            Name(String),
+        }
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Place {
+            name: String,
+            #[serde(flatten)]
+            at: Point,
+        }
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Point {
+            x: f32,
+            y: Option<i64>,
+        }
+        check::<f64>(r#""1.5""#, false, Ok("1.5"));
+        check::<f32>(r#""-2""#, false, Ok("-2.0"));
+        check::<Vec<f64>>(r#""[1e2, 0.5]""#, false, Ok("[100.0, 0.5]"));
+        check::<Either>("-1.5e1", true, Ok("Exact(-15.0)"));
+        check::<Place>(
+            r#"{"name": "a", "x": 0.5, "y": -7}"#,
+            true,
+            Ok(r#"Place { name: "a", at: Point { x: 0.5, y: Some(-7) } }"#),
+        );
+        check::<serde_json::Value>(r#"[1.5, -7]"#, true, Ok("Array [Number(1.5), Number(-7)]"));
+    }
+
     #[test]
     fn null_counts_as_missing_for_a_field_with_a_default() {
         #[derive(serde::Deserialize, Debug)]
@@ -378,7 +429,7 @@ mod tests {
         );
     }
 
-    /// The lenient reader and `serde_json` agree on all input that needs no leniency.
+    /// The lenient reader and `serde_json` agree on all input that needs no leniency and fits the schema.
     #[test]
     fn the_lenient_reader_agrees_with_serde_json() {
         #[derive(serde::Deserialize, Debug)]
@@ -408,7 +459,7 @@ mod tests {
                 let error = ReadError::from(error).to_string();
                 error.replace("type: map", "type: object").replace("type: sequence", "type: array")
             });
-            let (leniently, _) = read_leniently::<T>(Raw::trusted(text));
+            let (leniently, _) = read_leniently::<T>(Raw::trusted(text), &mut { MOST_BYTES });
             let leniently = leniently.map_err(|error| error.to_string());
             assert_eq!(format!("{leniently:?}"), format!("{strictly:?}"), "{text}");
         }
@@ -426,7 +477,10 @@ mod tests {
             agrees::<Both>(&whole.replace(of, wrong));
         }
         for text in ["[]", "{}", "null", "1", r#"{"pair":[1,"x"]}"#, r#"{"none":null}"#] {
-            agrees::<Both>(text);
+            // serde_json would read a struct from an array.
+            if text != "[]" {
+                agrees::<Both>(text);
+            }
             agrees::<Vec<u8>>(text);
         }
         agrees::<Kind>(r#"{"pair":[1,"x"]}"#);
@@ -459,6 +513,53 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_struct_is_not_read_from_an_array() {
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Point {
+            x: u8,
+            y: u8,
+        }
+        #[derive(serde::Deserialize, Debug)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        enum Shape {
+            Circle { at: Point, radius: u8 },
+            Dot(Point),
+        }
+        #[derive(serde::Deserialize, Debug)]
+        #[serde(tag = "type", content = "content")]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        enum Adjacent {
+            Dot(Point),
+        }
+        #[derive(serde::Deserialize, Debug)]
+        #[serde(tag = "type")]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        enum Internal {
+            Dot { x: u8 },
+        }
+        let array = "invalid type: array, expected an object";
+        check::<Point>("[1, 2]", false, Err(array));
+        check::<Point>(r#""[1, 2]""#, false, Err(array));
+        check::<Vec<Point>>("[[1, 2]]", false, Err(&format!("`[0]`: {array}")));
+        check::<Shape>(r#"{"Dot": [1, 2]}"#, false, Err(&format!("`Dot`: {array}")));
+        check::<Shape>(
+            r#"{"Circle": [{"x": 1, "y": 2}, 3]}"#,
+            false,
+            Err(&format!("`Circle`: {array}")),
+        );
+        check::<Adjacent>(r#"["Dot", {"x": 1, "y": 2}]"#, false, Err(array));
+        check::<Adjacent>(
+            r#"{"type": "Dot", "content": [1, 2]}"#,
+            false,
+            Err(&format!("`content`: {array}")),
+        );
+        check::<Internal>(r#"["Dot", 1]"#, false, Err(array));
+        check::<std::time::Duration>("[1, 2]", false, Err(array));
+        check::<(u8, u8)>("[1, 2]", false, Ok("(1, 2)"));
+    }
+
     /// The tag of a struct, and members that the type takes in order to ignore them, are known.
     #[test]
     fn only_members_without_a_field_are_unknown() {
@@ -486,5 +587,52 @@ mod tests {
                 "unknown argument `all[0].loads`; did you mean `load`?",
             ]
         );
+    }
+
+    /// The variants of an adjacently tagged enum ask for any value, so the reader does not know their fields.
+    #[test]
+    fn members_without_a_field_are_unknown_in_adjacently_tagged_content() {
+        #[derive(serde::Deserialize)]
+        #[serde(tag = "type", content = "content")]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        enum Shape {
+            Circle { radius: u8 },
+            Square(Square),
+        }
+        #[derive(serde::Deserialize)]
+        #[expect(dead_code, reason = "only reading it is tested")]
+        struct Square {
+            side: u8,
+        }
+        fn unknown<T: DeserializeOwned + 'static>(text: &str) -> Vec<String> {
+            let Ok((_, notes)) = read::<T>(Raw::trusted(text), true) else { panic!("{text}") };
+            notes.map_or_else(Vec::new, |notes| notes.unknown.described("all", text).1.collect())
+        }
+        assert_eq!(
+            unknown::<Vec<Shape>>(
+                r#"[{"type": "Circle", "content": {"radius": 1, "colour": ""}, "extra": 1}]"#
+            ),
+            [
+                "unknown argument `all[0].extra`; there are `type`, `content`",
+                "unknown argument `all[0].content.colour`",
+            ]
+        );
+        assert_eq!(
+            unknown::<Vec<Shape>>(
+                r#"[{"content": {"radius": 1, "a": 2}, "type": "Circle", "b": 3}, {"type": "Square", "content": {"side": 1}}]"#
+            ),
+            [
+                "unknown argument `all[0].b`; there are `type`, `content`",
+                "unknown argument `all[0].content.a`"
+            ]
+        );
+        assert_eq!(
+            unknown::<Shape>(r#"{"type": "Square", "content": {"side": 1, "sides": 2}}"#),
+            ["unknown argument `all.content.sides`; did you mean `side`?"]
+        );
+        let none: [&str; 0] = [];
+        assert_eq!(unknown::<Shape>(r#"{"type": "Circle", "content": {"radius": 1}}"#), none);
+        assert_eq!(unknown::<BTreeMap<String, serde::de::IgnoredAny>>(r#"{"a": 1}"#), none);
+        assert_eq!(unknown::<serde_json::Value>(r#"{"a": {"b": 1}}"#), none);
     }
 }

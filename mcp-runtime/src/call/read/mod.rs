@@ -10,6 +10,7 @@ pub(crate) mod header;
 pub(crate) mod introspect;
 pub(crate) mod json;
 mod key;
+mod locate;
 pub(crate) mod reader;
 pub(crate) mod text;
 pub(crate) mod unknown;

@@ -6,21 +6,23 @@
 use std::{
     borrow::Cow,
     cell::{Cell, RefCell},
+    collections::BTreeSet,
 };
 
 use mcp_runtime_wire::{Integer, Raw};
 use serde::{
     Deserializer,
     de::{
-        self, DeserializeSeed, Error as _, IntoDeserializer as _, Visitor, value::StrDeserializer,
+        self, DeserializeSeed, Error as _, IntoDeserializer as _, Unexpected, Visitor,
+        value::StrDeserializer,
     },
-    forward_to_deserialize_any,
 };
 
 use super::{
-    error::ReadError,
+    error::{ReadError, mark},
     key::KeyReader,
     unknown::{Step, UnknownMembers},
+    unskipped,
 };
 use crate::error::shown;
 /// Maximum nesting depth that is read, the same as in `serde_json`.
@@ -40,18 +42,31 @@ struct Owner {
     fields: &'static [&'static str],
 }
 
+/// Type that the members of an object are read into.
+#[derive(Clone, Copy, Debug)]
+enum ObjectTarget {
+    Struct(Owner),
+    Map,
+    /// Type that accepts any value. An object is then usually a struct whose fields are not known here, such as a struct variant of an
+    /// adjacently tagged enum.
+    Any,
+}
+
 /// Leniency of one reading.
 #[derive(Debug, Default)]
 pub(super) struct Leniency {
     /// Fields whose `null` counts as a missing member.
     pub(super) skipped: Vec<NullField>,
-    /// Whether integers with a fraction or an exponent are also accepted where the type did not ask for an integer. Serde buffers the
-    /// values of untagged and internally tagged enums, and of flattened structs, before it knows their types.
-    pub(super) integers_everywhere: bool,
+    /// Whether a number is passed as an integer or a float where the type did not ask for one. An integer may then have a fraction of zeros or
+    /// an exponent. Serde buffers the values of untagged and internally tagged enums, and of flattened structs, before it knows their types.
+    /// With the feature `arbitrary_precision`, `serde_json` would give it an object with the text of the number.
+    pub(super) plain_numbers: bool,
     /// Field at which the last reading failed, because its type does not accept `null`.
     pub(super) refused: RefCell<Option<NullField>>,
-    /// Whether the last reading met an integer with a fraction or an exponent where the type did not ask for one.
-    pub(super) has_met_integer: Cell<bool>,
+    /// Whether the last reading met a number where the type did not ask for one.
+    pub(super) has_met_number: Cell<bool>,
+    /// Indexes of the values that are replaced with marks where serde buffers them. See `locate`.
+    pub(super) marked: BTreeSet<usize>,
 }
 
 /// Deserializer for JSON text that is known to be valid.
@@ -132,18 +147,58 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
 
     fn object<V: Visitor<'de>>(
         &mut self,
-        owner: Option<Owner>,
+        target: ObjectTarget,
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         self.enter()?;
-        let value = visitor.visit_map(ObjectAccess { reader: self, owner, name_at: 0 })?;
+        let value = visitor.visit_map(ObjectAccess::new(self, target))?;
         self.leave(b'}')?;
         Ok(value)
     }
 
-    /// Reads a number as `serde_json` does.
+    /// Reads a value of any type.
+    fn any<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.peek() {
+            b'{' => self.object(ObjectTarget::Any, visitor),
+            b'[' if unskipped::is_of_tagged_enum::<V>() => {
+                Err(ReadError::invalid_type(Unexpected::Seq, &visitor))
+            }
+            b'[' => self.list(visitor),
+            b'"' => match self.string() {
+                Cow::Borrowed(text) => {
+                    visitor.visit_borrowed_str(text).map_err(|error: ReadError| error.of_text(text))
+                }
+                Cow::Owned(text) => {
+                    visitor.visit_str(&text).map_err(|error: ReadError| error.of_text(&text))
+                }
+            },
+            b't' | b'f' => visitor.visit_bool(self.value().bool() == Some(true)),
+            b'-' | b'0'..=b'9' => {
+                let number = self.value();
+                self.leniency.has_met_number.set(true);
+                if !self.leniency.plain_numbers {
+                    let mut json = serde_json::Deserializer::from_str(number.as_str());
+                    return Ok(json.deserialize_any(visitor)?);
+                }
+                if let Some(integer) = Integer::parse(number.as_str())
+                    && integer.as_i128().is_some_and(|number| i64::try_from(number).is_ok())
+                {
+                    return visit_integer(integer, visitor)
+                        .unwrap_or_else(|| Err(ReadError::custom("number out of range")));
+                }
+                ArgumentReader::number(number, visitor)
+            }
+            _ => {
+                self.value();
+                visitor.visit_unit()
+            }
+        }
+    }
+
+    /// Reads a number for a type that asks for a number. `deserialize_any` of `serde_json` does not always give one: with its feature
+    /// `arbitrary_precision`, which any crate of the program can turn on, it gives an object.
     fn number<V: Visitor<'de>>(number: Raw<'de>, visitor: V) -> Result<V::Value, ReadError> {
-        Ok(serde_json::Deserializer::from_str(number.as_str()).deserialize_any(visitor)?)
+        Ok(serde_json::Deserializer::from_str(number.as_str()).deserialize_f64(visitor)?)
     }
 
     /// Reads a number for an integer type with values from `least` to `most`.
@@ -153,7 +208,7 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         if !matches!(self.peek(), b'-' | b'0'..=b'9') {
-            return self.deserialize_any(visitor);
+            return self.any(visitor);
         }
         let number = self.value();
         let Some(integer) = Integer::parse(number.as_str()) else {
@@ -198,6 +253,15 @@ fn visit_integer<'de, V: Visitor<'de>>(
     })
 }
 
+/// Declares methods for types that the value itself shows.
+macro_rules! any {
+    ($($method:ident($($ty:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $(_: $ty,)* visitor: V) -> Result<V::Value, ReadError> {
+            self.any(visitor)
+        }
+    )*};
+}
+
 macro_rules! integers {
     ($($method:ident $ty:ty)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
@@ -210,38 +274,19 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
     type Error = ReadError;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
-        match self.peek() {
-            b'{' => self.object(None, visitor),
-            b'[' => self.list(visitor),
-            b'"' => match self.string() {
-                Cow::Borrowed(text) => {
-                    visitor.visit_borrowed_str(text).map_err(|error: ReadError| error.of_text(text))
-                }
-                Cow::Owned(text) => {
-                    visitor.visit_str(&text).map_err(|error: ReadError| error.of_text(&text))
-                }
-            },
-            b't' | b'f' => visitor.visit_bool(self.value().bool() == Some(true)),
-            b'-' | b'0'..=b'9' => {
-                let number = self.value();
-                let text = number.as_str();
-                if let Some(integer) = Integer::parse(text)
-                    && text.contains(['.', 'e', 'E'])
-                    && integer.as_i128().is_some_and(|number| i64::try_from(number).is_ok())
-                {
-                    self.leniency.has_met_integer.set(true);
-                    if self.leniency.integers_everywhere {
-                        return visit_integer(integer, visitor)
-                            .unwrap_or_else(|| Err(ReadError::custom("number out of range")));
-                    }
-                }
-                ArgumentReader::number(number, visitor)
-            }
-            _ => {
-                self.value();
-                visitor.visit_unit()
-            }
+        self.peek();
+        if self.leniency.marked.contains(&self.at) {
+            let mark = mark(self.at);
+            self.value();
+            return visitor.visit_bytes(&mark);
         }
+        self.any(visitor)
+    }
+
+    any! {
+        deserialize_bool() deserialize_char() deserialize_str() deserialize_string() deserialize_unit() deserialize_identifier()
+        deserialize_unit_struct(&'static str) deserialize_seq() deserialize_tuple(usize)
+        deserialize_tuple_struct(&'static str, usize)
     }
 
     integers! {
@@ -257,7 +302,7 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self.peek() {
             b'-' | b'0'..=b'9' => ArgumentReader::number(self.value(), visitor),
-            _ => self.deserialize_any(visitor),
+            _ => self.any(visitor),
         }
     }
 
@@ -289,12 +334,19 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
                 let text = self.value().as_str();
                 Ok(serde_json::Deserializer::from_str(text).deserialize_bytes(visitor)?)
             }
-            _ => self.deserialize_any(visitor),
+            _ => self.any(visitor),
         }
     }
 
     fn deserialize_byte_buf<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
         self.deserialize_bytes(visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ReadError> {
+        match self.peek() {
+            b'{' => self.object(ObjectTarget::Map, visitor),
+            _ => self.any(visitor),
+        }
     }
 
     fn deserialize_struct<V: Visitor<'de>>(
@@ -304,8 +356,10 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         match self.peek() {
-            b'{' => self.object(Some(Owner { name, fields }), visitor),
-            _ => self.deserialize_any(visitor),
+            b'{' => self.object(ObjectTarget::Struct(Owner { name, fields }), visitor),
+            // The schema of a struct says `object`, but serde would also read the fields from an array, by their positions.
+            b'[' => Err(ReadError::invalid_type(Unexpected::Seq, &visitor)),
+            _ => self.any(visitor),
         }
     }
 
@@ -337,10 +391,6 @@ impl<'de> Deserializer<'de> for &mut ArgumentReader<'de, '_> {
         self.value();
         visitor.visit_unit()
     }
-
-    forward_to_deserialize_any! {
-        bool char str string unit unit_struct seq tuple tuple_struct map identifier
-    }
 }
 
 /// Elements of a list.
@@ -369,35 +419,75 @@ impl<'de> de::SeqAccess<'de> for ListAccess<'_, 'de, '_> {
     }
 }
 
-/// Members of an object. `owner` is the struct that they are read into, if there is one.
+/// Members of an object.
 struct ObjectAccess<'r, 'de, 'a> {
     reader: &'r mut ArgumentReader<'de, 'a>,
-    owner: Option<Owner>,
+    target: ObjectTarget,
     /// Index of the name of the member whose value is next.
     name_at: usize,
+    /// Index of the name of a member that is passed last.
+    postponed: Option<usize>,
+    /// Index of the end of the object, while the postponed member is read.
+    end: Option<usize>,
 }
 
-impl ObjectAccess<'_, '_, '_> {
-    /// Records a skipped member as an unknown argument. A member is known if the struct has a field of this name. It is also known if its
+impl<'r, 'de, 'a> ObjectAccess<'r, 'de, 'a> {
+    fn new(reader: &'r mut ArgumentReader<'de, 'a>, target: ObjectTarget) -> Self {
+        Self { reader, target, name_at: 0, postponed: None, end: None }
+    }
+
+    /// Whether the member could be the content of an adjacently tagged enum, whose fields are the tag and the content. Serde buffers the
+    /// content if it precedes the tag.
+    fn is_content(&self, name: &str) -> bool {
+        match self.target {
+            ObjectTarget::Struct(Owner { fields: [_, content], .. }) => name == *content,
+            _ => false,
+        }
+    }
+
+    /// Returns to a postponed member after all other members, and to the end of the object after the postponed member. Returns whether
+    /// another member follows.
+    fn advance(&mut self) -> bool {
+        if let Some(end) = self.end.take() {
+            self.reader.at = end;
+            return false;
+        }
+        if self.reader.peek() != b'}' {
+            return true;
+        }
+        let Some(at) = self.postponed.take() else { return false };
+        self.end = Some(std::mem::replace(&mut self.reader.at, at));
+        true
+    }
+
+    /// Records a skipped member as an unknown argument. A map skips a member if it needs only the name. A member is known if the struct has a field of this name. It is also known if its
     /// value is the name of the struct: with `#[serde(tag = "…")]`, serde writes this name into the tag, and skips the tag when it reads
     /// the struct. `at` is the index of the value.
     #[cold]
     fn note_skipped(&mut self, at: usize) {
-        let Some(Owner { name, fields }) = self.owner else { return };
-        let (member, value) =
-            (self.reader.name_at(self.name_at), Raw::first_of(&self.reader.text[at..]));
-        if !fields.contains(&&*member) && value.string().as_deref() != Some(name) {
-            let (text, depth) = (self.reader.text, self.reader.depth);
-            self.reader.unknown.note(text, self.name_at, fields, depth);
-        }
+        let (text, depth) = (self.reader.text, self.reader.depth);
+        let fields = match self.target {
+            ObjectTarget::Struct(Owner { name, fields }) => {
+                let value = Raw::first_of(&text[at..]).string();
+                if fields.contains(&&*self.reader.name_at(self.name_at))
+                    || value.as_deref() == Some(name)
+                {
+                    return;
+                }
+                Some(fields)
+            }
+            ObjectTarget::Map => return,
+            ObjectTarget::Any => None,
+        };
+        self.reader.unknown.note(text, self.name_at, fields, depth);
     }
 
     /// Returns the field whose value begins at the index, if the value is `null`.
     #[cold]
     fn null_field(&self, at: usize) -> Option<NullField> {
         let is_null = self.reader.text.as_bytes().get(at) == Some(&b'n');
-        let owner = self.owner.filter(|_| is_null)?;
-        Some(NullField { owner, name: self.reader.name_at(self.name_at) })
+        let ObjectTarget::Struct(owner) = self.target else { return None };
+        is_null.then(|| NullField { owner, name: self.reader.name_at(self.name_at) })
     }
 }
 
@@ -408,12 +498,14 @@ impl<'de> de::MapAccess<'de> for ObjectAccess<'_, 'de, '_> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, ReadError> {
-        loop {
-            if self.reader.peek() == b'}' {
-                return Ok(None);
-            }
+        while self.advance() {
             self.name_at = self.reader.at;
             let name = self.reader.string();
+            if self.end.is_none() && self.is_content(&name) {
+                self.postponed = Some(self.name_at);
+                self.reader.value();
+                continue;
+            }
             let skipped = &self.reader.leniency.skipped;
             if !skipped.is_empty() {
                 self.reader.peek();
@@ -425,6 +517,7 @@ impl<'de> de::MapAccess<'de> for ObjectAccess<'_, 'de, '_> {
             }
             return seed.deserialize(KeyReader(name)).map(Some);
         }
+        Ok(None)
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {

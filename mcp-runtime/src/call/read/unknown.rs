@@ -36,8 +36,8 @@ pub(crate) fn path<'a>(base: &str, steps: impl Iterator<Item = &'a Step>) -> Str
 struct UnknownMember {
     /// Index of the member's name in the text.
     at: usize,
-    /// Names of the struct's fields.
-    fields: &'static [&'static str],
+    /// Names of the struct's fields, if they are known.
+    fields: Option<&'static [&'static str]>,
 }
 
 /// Unknown members of one argument.
@@ -64,7 +64,7 @@ impl UnknownMembers {
         &mut self,
         text: &str,
         at: usize,
-        fields: &'static [&'static str],
+        fields: Option<&'static [&'static str]>,
         depth: usize,
     ) {
         let lists = self.0.get_or_insert_default();
@@ -108,7 +108,11 @@ impl UnknownMembers {
         let count = all.clone().count() + self.0.as_ref().map_or(0, |lists| lists.more);
         let described = all.map(move |member| {
             let steps = steps_to(Raw::trusted(text), member.at);
-            unknown_argument(&path(base, steps.iter()), &name_at(text, member.at), member.fields)
+            let path = path(base, steps.iter());
+            match member.fields {
+                Some(fields) => unknown_argument(&path, &name_at(text, member.at), fields),
+                None => format!("unknown argument `{}`", shown(&path)),
+            }
         });
         (count, described)
     }
@@ -119,10 +123,14 @@ fn name_at(text: &str, at: usize) -> Cow<'_, str> {
     text.get(at..).and_then(|rest| Raw::first_of(rest).string()).unwrap_or_default()
 }
 
+/// Returns the index in `raw` at which a value inside it begins.
+pub(super) fn index_in(raw: Raw<'_>, value: Raw<'_>) -> usize {
+    value.as_str().as_ptr().addr() - raw.as_str().as_ptr().addr()
+}
+
 /// Returns the steps to the member whose name begins at the index.
 fn steps_to(raw: Raw<'_>, at: usize) -> Vec<Step> {
-    let start = |part: &str| part.as_ptr().addr().wrapping_sub(raw.as_str().as_ptr().addr());
-    let ends_after = |value: &Raw<'_>| start(value.as_str()) + value.as_str().len() > at;
+    let ends_after = |value: &Raw<'_>| index_in(raw, *value) + value.as_str().len() > at;
     let mut steps = Vec::new();
     let mut value = raw;
     loop {
@@ -140,7 +148,7 @@ fn steps_to(raw: Raw<'_>, at: usize) -> Vec<Step> {
         };
         let Some((step, inner)) = next else { return steps };
         steps.push(step);
-        if start(inner.as_str()) > at {
+        if index_in(raw, inner) > at {
             return steps;
         }
         value = inner;

@@ -2,7 +2,7 @@
 
 use serde::{
     Deserializer,
-    de::{self, DeserializeOwned, DeserializeSeed, Error as _, Visitor},
+    de::{self, DeserializeOwned, DeserializeSeed, Error as _, Unexpected, Visitor},
 };
 
 /// Reads a value with `serde_json`. Returns `None` if `serde_json` rejects the value, or if the type skips a part of the value, as a struct
@@ -38,8 +38,17 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Unskipped<D> {
         deserialize_bytes() deserialize_byte_buf() deserialize_option() deserialize_unit()
         deserialize_unit_struct(name: &'static str) deserialize_newtype_struct(name: &'static str)
         deserialize_seq() deserialize_tuple(len: usize) deserialize_tuple_struct(name: &'static str, len: usize)
-        deserialize_map() deserialize_struct(name: &'static str, fields: &'static [&'static str])
-        deserialize_enum(name: &'static str, variants: &'static [&'static str]) deserialize_identifier()
+        deserialize_map() deserialize_enum(name: &'static str, variants: &'static [&'static str]) deserialize_identifier()
+    }
+
+    #[inline]
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.0.deserialize_struct(name, fields, Members(visitor))
     }
 
     #[inline]
@@ -96,6 +105,9 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Unskipped<V> {
 
     #[inline]
     fn visit_seq<A: de::SeqAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
+        if is_of_tagged_enum::<V>() {
+            return Err(A::Error::invalid_type(Unexpected::Seq, &self));
+        }
         self.0.visit_seq(Unskipped(access))
     }
 
@@ -197,6 +209,56 @@ impl<'de, A: de::VariantAccess<'de>> de::VariantAccess<'de> for Unskipped<A> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, A::Error> {
-        self.0.struct_variant(fields, Unskipped(visitor))
+        self.0.struct_variant(fields, Members(visitor))
+    }
+}
+
+/// Whether `V` is serde's visitor of an internally tagged enum, which would also read an array that begins with the tag. Such an enum asks for
+/// any value, so only the name of the visitor tells it apart. The compiler folds the comparison to a constant.
+pub(super) fn is_of_tagged_enum<V>() -> bool {
+    std::any::type_name::<V>().starts_with("serde::private::de::content::TaggedContentVisitor<")
+}
+
+/// Visitor of a struct that accepts only an object, and access to the members of this object. The schema of a struct says `object`, but serde would also read the fields from an
+/// array, by their positions.
+struct Members<V>(V);
+
+impl<'de, V: Visitor<'de>> Visitor<'de> for Members<V> {
+    type Value = V::Value;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.expecting(f)
+    }
+
+    #[inline]
+    fn visit_map<A: de::MapAccess<'de>>(self, access: A) -> Result<V::Value, A::Error> {
+        self.0.visit_map(Members(access))
+    }
+}
+
+impl<'de, A: de::MapAccess<'de>> de::MapAccess<'de> for Members<A> {
+    type Error = A::Error;
+
+    #[inline]
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, A::Error> {
+        self.0.next_key_seed(seed)
+    }
+
+    /// Of all types that ask for a struct, only an adjacently tagged enum buffers a member: the content, if it precedes the tag. Unknown
+    /// members in it would be lost. The lenient reader passes the tag first.
+    #[inline]
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        if std::any::type_name::<S::Value>().starts_with("serde_core::private::content::Content") {
+            return Err(A::Error::custom("buffered"));
+        }
+        self.0.next_value_seed(Unskipped(seed))
+    }
+
+    #[inline]
+    fn size_hint(&self) -> Option<usize> {
+        self.0.size_hint()
     }
 }

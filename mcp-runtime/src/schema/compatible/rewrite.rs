@@ -200,14 +200,8 @@ impl Rewriter<'_> {
 }
 
 /// Returns the schema that replaces a recursive occurrence of a type: only the `type` keyword, or nothing if `kind` is `None`. Also adds a
-/// sentence with the name of the recursive type to the description of `beside`.
+/// sentence with the name of the recursive type to the sentences of `beside`.
 fn again(name: &str, kind: Option<&str>, beside: &mut Map) -> Map {
-    let word = format!("Again `{name}`, as around it.");
-    match beside.get_mut("description") {
-        Some(Value::String(text)) => *text = format!("{text}\n\n{word}"),
-        _ => {
-            beside.insert("description".to_owned(), word.into());
-        }
-    }
+    sentences::say(beside, format!("Again `{name}`, as around it."));
     collect_by_insert(kind.map(|kind| ("type".to_owned(), kind.into())))
 }

@@ -651,6 +651,36 @@ fn a_schema_that_schemars_generates_is_made_compatible() {
 }
 
 #[test]
+fn a_doc_comment_keeps_the_sentence_about_recursion() {
+    #[derive(schemars::JsonSchema)]
+    #[allow(dead_code, reason = "only the schema is used")]
+    struct Node {
+        /// Node behind this one.
+        next: Option<Box<Self>>,
+        /// Nodes below.
+        below: Option<Vec<Self>>,
+        twin: Option<Box<Self>>,
+    }
+    #[derive(schemars::JsonSchema)]
+    #[allow(dead_code, reason = "only the schema is used")]
+    struct List {
+        first: Node,
+    }
+    let schema = compatible(schemars::schema_for!(List).to_value());
+    let node = &schema["properties"]["first"]["properties"];
+    let again = "Again `Node`, as around it.";
+    assert_eq!(
+        node["next"],
+        json!({"type": "object", "description": format!("Node behind this one.\n\n{again}")})
+    );
+    assert_eq!(
+        node["below"],
+        json!({"type": "array", "items": {"type": "object", "description": again}, "description": "Nodes below."})
+    );
+    assert_eq!(node["twin"], json!({"type": "object", "description": again}));
+}
+
+#[test]
 fn a_recursive_root_is_plain() {
     let schema = compatible(schemars::schema_for!(Filter).to_value());
     assert_eq!(schema["type"], "object");
