@@ -198,6 +198,7 @@ struct Defaults {
     #[serde(rename = "Name", alias = "name")]
     name: String,
     #[serde(skip)]
+    #[expect(dead_code, reason = "only left out")]
     skipped: u8,
     unit: (),
     nothing: Unit,
@@ -214,14 +215,13 @@ fn flat(_flat: Flat, _defaults: Defaults) {}
 fn defaults(_defaults: Args<Defaults>) {}
 
 #[tool(group = "types")]
-fn numbers(
-    #[arg(range(1..=9))] _a: u8,
-    _b: i128,
-    _c: std::num::NonZeroI16,
-    _d: f32,
-    #[arg(len(1..3))] _e: Vec<u8>,
-    #[arg(default = 3)] _f: u64,
-    _g: [u8; 2],
-    _h: (u8, bool, Option<char>),
+fn numbers(#[arg(range(1..=9))] _a: u8, _b: i128, _c: std::num::NonZeroI16, _d: f32) {}
+
+#[tool(group = "types")]
+fn sizes(
+    #[arg(len(1..3))] _a: Vec<u8>,
+    #[arg(default = 3)] _b: u64,
+    _c: [u8; 2],
+    _d: (u8, bool, Option<char>),
 ) {
 }
