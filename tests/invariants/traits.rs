@@ -42,6 +42,7 @@ const EXCEPTED: [(&str, &str); 41] = [
     ("NotSerialized", CONSTANT),
     ("ConfigValueLevel", LEVEL),
     ("UnfitConfigLevel", LEVEL),
+    ("LazyArgumentLevel", LEVEL),
     ("LazyLevel", LEVEL),
     ("UnfitLazyLevel", LEVEL),
     ("Depth", DERIVED),

@@ -50,7 +50,7 @@ pub(super) fn correct_required<T: DeserializeOwned>(
 
 /// Step from a value to a value inside it.
 #[derive(Clone, Debug)]
-enum Step {
+enum PathStep {
     /// Member of an object with this name, behind the tags of the object. Serde reads the content of an adjacently tagged enum only behind
     /// the tag.
     Member { name: String, tags: Vec<(String, String)> },
@@ -62,12 +62,12 @@ struct Visit<'a> {
     definitions: &'a mut Map,
     /// Names of the definitions that were corrected.
     corrected: BTreeSet<String>,
-    can_be_absent: fn(&[Step]) -> bool,
+    can_be_absent: fn(&[PathStep]) -> bool,
 }
 
 impl Visit<'_> {
     /// Corrects a schema and the schemas inside it. `path` leads to a value with this schema.
-    fn map(&mut self, schema: &mut Map, path: &mut Vec<Step>) {
+    fn map(&mut self, schema: &mut Map, path: &mut Vec<PathStep>) {
         if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(definition_name)
             && self.corrected.insert(name.to_string())
             && let Some(Value::Object(mut meaning)) =
@@ -98,7 +98,7 @@ impl Visit<'_> {
                 ("additionalProperties", values) => {
                     self.inside(member("0", &[]), values, path);
                 }
-                ("items", elements) => self.inside(Step::Element, elements, path),
+                ("items", elements) => self.inside(PathStep::Element, elements, path),
                 ("anyOf" | "oneOf" | "allOf", Value::Array(branches)) => {
                     for branch in branches.iter_mut().filter_map(Value::as_object_mut) {
                         self.map(branch, path);
@@ -109,7 +109,7 @@ impl Visit<'_> {
         }
     }
 
-    fn inside(&mut self, step: Step, schema: &mut Value, path: &mut Vec<Step>) {
+    fn inside(&mut self, step: PathStep, schema: &mut Value, path: &mut Vec<PathStep>) {
         if let Value::Object(schema) = schema {
             path.push(step);
             self.map(schema, path);
@@ -129,16 +129,16 @@ fn tags_of(schema: &Map) -> Vec<(String, String)> {
     properties.filter_map(|(name, property)| Some((name.clone(), only(property)?))).collect()
 }
 
-fn member(name: &str, tags: &[(String, String)]) -> Step {
+fn member(name: &str, tags: &[(String, String)]) -> PathStep {
     let others = tags.iter().filter(|(tag, _)| tag != name);
-    Step::Member { name: name.to_owned(), tags: others.cloned().collect() }
+    PathStep::Member { name: name.to_owned(), tags: others.cloned().collect() }
 }
 
 /// Whether serde reads a `T` without the member at the end of `path`.
 ///
 /// The type reads a value that consists of the members and elements on the path, and of a `null` at its end. Serde reads the `null` before
 /// it looks for missing members, so the value need not be complete. Code of the author that panics says nothing about the member.
-fn can_be_absent<T: DeserializeOwned>(path: &[Step]) -> bool {
+fn can_be_absent<T: DeserializeOwned>(path: &[PathStep]) -> bool {
     let null = NullAt { path, in_object: false, taken: &Cell::new(false) };
     let _ = catch(|| T::deserialize(null).map(drop));
     null.taken.get()
@@ -147,7 +147,7 @@ fn can_be_absent<T: DeserializeOwned>(path: &[Step]) -> bool {
 /// Deserializer of a value with a `null` at the end of a path.
 #[derive(Clone, Copy)]
 struct NullAt<'a> {
-    path: &'a [Step],
+    path: &'a [PathStep],
     /// Whether the value is a member of an object that is no variant of an enum.
     in_object: bool,
     /// Set when a member is read from the `null` as a missing `Option`.
@@ -156,15 +156,15 @@ struct NullAt<'a> {
 
 impl<'a> NullAt<'a> {
     /// Returns the member that the path leads to, with its tags.
-    fn member(self, in_object: bool) -> Option<Member<'a>> {
-        let Some((Step::Member { name, tags }, path)) = self.path.split_first() else {
+    fn member(self, in_object: bool) -> Option<PathMember<'a>> {
+        let Some((PathStep::Member { name, tags }, path)) = self.path.split_first() else {
             return None;
         };
-        Some(Member { tags, name, value: Self { path, in_object, ..self } })
+        Some(PathMember { tags, name, value: Self { path, in_object, ..self } })
     }
 
     fn object<'de, V: Visitor<'de>>(self, in_object: bool, visitor: V) -> Result<V::Value, Error> {
-        visitor.visit_map(Members { rest: self.member(in_object), next: None })
+        visitor.visit_map(PathMembers { rest: self.member(in_object), next: None })
     }
 }
 
@@ -173,8 +173,8 @@ impl<'de> Deserializer<'de> for NullAt<'_> {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.path.split_first() {
-            Some((Step::Member { .. }, _)) => self.object(false, visitor),
-            Some((Step::Element, path)) => {
+            Some((PathStep::Member { .. }, _)) => self.object(false, visitor),
+            Some((PathStep::Element, path)) => {
                 visitor.visit_seq(OneElement(Some(Self { path, in_object: false, ..self })))
             }
             None => visitor.visit_unit(),
@@ -217,7 +217,7 @@ impl<'de> Deserializer<'de> for NullAt<'_> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         match self.member(false) {
-            Some(Member { name, value, .. }) => {
+            Some(PathMember { name, value, .. }) => {
                 visitor.visit_enum(Variant { name, content: value })
             }
             None => self.deserialize_any(visitor),
@@ -230,15 +230,15 @@ impl<'de> Deserializer<'de> for NullAt<'_> {
     }
 }
 
-struct Member<'a> {
+struct PathMember<'a> {
     tags: &'a [(String, String)],
     name: &'a str,
     value: NullAt<'a>,
 }
 
 /// Object with tags and a member.
-struct Members<'a> {
-    rest: Option<Member<'a>>,
+struct PathMembers<'a> {
+    rest: Option<PathMember<'a>>,
     next: Option<MemberValue<'a>>,
 }
 
@@ -247,7 +247,7 @@ enum MemberValue<'a> {
     Null(NullAt<'a>),
 }
 
-impl<'de> de::MapAccess<'de> for Members<'_> {
+impl<'de> de::MapAccess<'de> for PathMembers<'_> {
     type Error = Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(

@@ -111,7 +111,7 @@ function SourceList({ sources: { allowed, refused } }: { sources: Sources }) {
     const used = Object.entries(allowed) as [keyof typeof USES, string[]][];
     return (
         <>
-            <p class="quiet sources">{used.length ? `The view ${used.map(([name, list]) => `${USES[name]} ${list.join(', ')}`).join('; ')}.` : 'The view reaches no host.'}</p>
+            <p class="quiet sources">{used.length ? `The view ${used.map(([name, list]) => `${USES[name]} ${list.join(', ')}`).join('; ')}.` : 'The policy of the view names no host. WebRTC and the preparation of connections are not subject to a policy.'}</p>
             {refused.length > 0 && (
                 <p class="notice">
                     The view does without these sources, because a source is a host such as <code>https://cdn.example.com</code>:{' '}

@@ -41,7 +41,7 @@ pub(super) fn rewrite_by(rules: &[RewriteRule], schema: Value, side: SchemaSide)
     }
     let rewriter = Rewriter { rules, side, definitions: Definitions::take(&mut root) };
 
-    let mut root = rewriter.schema(root, Place::ROOT, &mut Vec::new());
+    let mut root = rewriter.schema(root, SchemaPlace::ROOT, &mut Vec::new());
 
     // Clients expect the type `object` at the root, so a reference that was kept there is replaced with the schema that it refers to.
     let mut steps = 0..16;
@@ -49,7 +49,7 @@ pub(super) fn rewrite_by(rules: &[RewriteRule], schema: Value, side: SchemaSide)
         && let Some(meaning) = rewriter.definitions.meaning(reference)
         && steps.next().is_some()
     {
-        let meaning = rewriter.schema(object(meaning.clone()), Place::ROOT, &mut Vec::new());
+        let meaning = rewriter.schema(object(meaning.clone()), SchemaPlace::ROOT, &mut Vec::new());
         root.remove("$ref");
         root = conjoin(meaning, root);
         rules::apply(rules, &mut root, side, true);
@@ -61,7 +61,7 @@ pub(super) fn rewrite_by(rules: &[RewriteRule], schema: Value, side: SchemaSide)
     }
 
     let plain = side == SchemaSide::Argument || rewriter.definitions.are_too_large();
-    let place = Place { is_plain: plain, is_omissible: false };
+    let place = SchemaPlace { is_plain: plain, is_omissible: false };
     let publish = |schema| rewriter.schema(schema, place, &mut Vec::new());
     let definitions = rewriter.definitions.needed(&root, publish);
     if !definitions.is_empty() {
@@ -80,14 +80,14 @@ fn is_type_name(title: &str) -> bool {
 
 /// Place of a schema.
 #[derive(Clone, Copy)]
-struct Place {
+struct SchemaPlace {
     /// False below `not`, `if` and similar keywords.
     is_plain: bool,
     /// Whether a client can leave out the value: the root, or a member of an object that is not required.
     is_omissible: bool,
 }
 
-impl Place {
+impl SchemaPlace {
     const ROOT: Self = Self { is_plain: true, is_omissible: true };
 }
 
@@ -103,7 +103,7 @@ impl Rewriter<'_> {
     ///
     /// A schema below `not`, `if` and similar keywords is a condition. If the condition accepted fewer values, the enclosing schema would accept more. So
     /// only references and bare booleans are rewritten in conditions.
-    fn schema(&self, mut map: Map, place: Place, path: &mut Vec<String>) -> Map {
+    fn schema(&self, mut map: Map, place: SchemaPlace, path: &mut Vec<String>) -> Map {
         rules::prepare(self.rules, &mut map, self.side);
         let meaning = self.meaning(&mut map, place, path);
         self.properties(&mut map, place, path);
@@ -120,7 +120,7 @@ impl Rewriter<'_> {
     }
 
     /// Removes the reference from a schema, and returns its replacement. A reference that must stay is written as `#/$defs/…`.
-    fn meaning(&self, map: &mut Map, place: Place, path: &mut Vec<String>) -> Option<Map> {
+    fn meaning(&self, map: &mut Map, place: SchemaPlace, path: &mut Vec<String>) -> Option<Map> {
         let Some(Value::String(reference)) = map.get_mut("$ref") else { return None };
         // A recursive type that is cut off accepts more values. Below `not`, the enclosing schema would then accept fewer values, and could
         // reject a valid result.
@@ -147,18 +147,24 @@ impl Rewriter<'_> {
         Some(meaning)
     }
 
-    fn properties(&self, map: &mut Map, place: Place, path: &mut Vec<String>) {
+    fn properties(&self, map: &mut Map, place: SchemaPlace, path: &mut Vec<String>) {
         let required = map.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
         let Some(Value::Object(properties)) = map.get_mut("properties") else { return };
         for (name, schema) in properties {
             let is_omissible = !required.iter().any(|required| required == name);
-            let place = Place { is_omissible, ..place };
+            let place = SchemaPlace { is_omissible, ..place };
             *schema = Value::Object(self.schema(object(schema.take()), place, path));
         }
     }
 
-    fn keyword(&self, keyword: &str, value: &mut Value, place: Place, path: &mut Vec<String>) {
-        let inside = Place { is_omissible: false, ..place };
+    fn keyword(
+        &self,
+        keyword: &str,
+        value: &mut Value,
+        place: SchemaPlace,
+        path: &mut Vec<String>,
+    ) {
+        let inside = SchemaPlace { is_omissible: false, ..place };
         let mut visit = |schema: &mut Value, place| {
             *schema = Value::Object(self.schema(object(schema.take()), place, path));
         };
@@ -192,7 +198,7 @@ impl Rewriter<'_> {
             }
             ("contentSchema", schema) => visit(schema, inside),
             ("not" | "if" | "then" | "else" | "contains" | "propertyNames", schema) => {
-                visit(schema, Place { is_plain: false, ..inside });
+                visit(schema, SchemaPlace { is_plain: false, ..inside });
             }
             _ => {}
         }

@@ -31,7 +31,8 @@ pub use notes::Literal;
 pub(crate) use notes::{Notes, SchemaDefault};
 pub(crate) use partial::partial_schema;
 pub use partial::{LazyArgumentLevel, LazyLevel, OfSchemars, UnfitLazyLevel};
-pub(crate) use render::{ANY_RESULT, write as write_node, write_root};
+pub(crate) use render::{write as write_node, write_root};
 pub use schema::{
     Body, Depth, Described, Full, Known, NotKnown, NotSerialized, Part, Schema, Serialized, Top,
 };
+pub(crate) use std_types::ANY_RESULT;

@@ -6,6 +6,7 @@ use super::{
     facts::{are_alike, is_first},
     node::{Branch, Name, Node, NodeShape, Object},
     notes::{Notes, SchemaDefault},
+    std_types::{any_value_of, branches_of_any_value},
 };
 use crate::schema::{
     Constraints, SchemaKind, SchemaSide,
@@ -365,28 +366,6 @@ const fn write_edge(out: &mut Out<'_>, object: &mut KeywordWriter, key: &str, ed
             out.integer(number);
         }
         Edge::Json(json) => object.raw(out, key, json),
-    }
-}
-
-/// Writes the schema of any value in which at most `levels` lists are nested directly in each other, as
-/// [`any_value`](crate::schema::compatible) generates it.
-const fn any_value_of(out: &mut Out<'_>, levels: usize) {
-    out.push(r#"{"anyOf":["#);
-    branches_of_any_value(out, levels);
-    out.push("]}");
-}
-
-/// Schema of a result that may be any value.
-pub(crate) const ANY_RESULT: &str = r#"{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"},{"type":"null"},{"type":"array"}]}"#;
-
-const fn branches_of_any_value(out: &mut Out<'_>, levels: usize) {
-    out.push(
-        r#"{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"},{"type":"null"}"#,
-    );
-    if levels > 0 {
-        out.push(r#",{"items":"#);
-        any_value_of(out, levels - 1);
-        out.push(r#","type":"array"}"#);
     }
 }
 

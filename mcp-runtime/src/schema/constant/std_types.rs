@@ -280,3 +280,26 @@ tuples! {
     A B C E F G H I J K; A B C E F G H I J K L; A B C E F G H I J K L M; A B C E F G H I J K L M N;
     A B C E F G H I J K L M N O; A B C E F G H I J K L M N O P; A B C E F G H I J K L M N O P Q;
 }
+
+/// Writes the schema of any value in which at most `levels` lists are nested directly in each other, as
+/// [`any_value`](crate::schema::compatible) generates it.
+pub(super) const fn any_value_of(out: &mut Out<'_>, levels: usize) {
+    out.push(r#"{"anyOf":["#);
+    branches_of_any_value(out, levels);
+    out.push("]}");
+}
+
+/// Schema of a result that may be any value.
+pub(crate) const ANY_RESULT: &str = r#"{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"},{"type":"null"},{"type":"array"}]}"#;
+
+/// Writes the branches of such a schema.
+pub(super) const fn branches_of_any_value(out: &mut Out<'_>, levels: usize) {
+    out.push(
+        r#"{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"},{"type":"null"}"#,
+    );
+    if levels > 0 {
+        out.push(r#",{"items":"#);
+        any_value_of(out, levels - 1);
+        out.push(r#","type":"array"}"#);
+    }
+}
