@@ -76,8 +76,28 @@ fn impossible_parameters_and_malformed_resource_uris_are_refused() {
     );
     check(
         "#[tool] fn f(a: Option<Vec<&str>>) {}",
-        &[("& … str", "write `String` instead of `&str`")],
+        &[("& … str", "a `Vec` that a client sends owns its contents: write `String`")],
     );
+    for (parameter, token, owned) in [
+        (
+            "HashMap<u8, &std::ffi::OsStr>",
+            "& … OsStr",
+            "a `HashMap` that a client sends owns its contents: write `String`",
+        ),
+        (
+            "Option<(&Path, u8)>",
+            "& … Path",
+            "a tuple that a client sends owns its contents: write `std::path::PathBuf`",
+        ),
+        (
+            "[&[u8]; 2]",
+            "& … [u8]",
+            "an array that a client sends owns its contents: write `Vec<u8>`",
+        ),
+        ("Vec<&Note>", "& … Note", "a `Vec` that a client sends owns its contents: write `Note`"),
+    ] {
+        check(&format!("#[tool] fn f(a: {parameter}) {{}}"), &[(token, owned)]);
+    }
     check("#[tool] #[arg(default)] fn f(a: u8) {}", &[("arg", "#[arg] belongs on a parameter")]);
     check(
         "#[resource(URI, title = 5)] fn f() {}",

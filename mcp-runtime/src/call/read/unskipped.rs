@@ -214,7 +214,8 @@ impl<'de, A: de::VariantAccess<'de>> de::VariantAccess<'de> for Unskipped<A> {
 }
 
 /// Whether `V` is serde's visitor of an internally tagged enum, which would also read an array that begins with the tag. Such an enum asks for
-/// any value, so only the name of the visitor tells it apart. The compiler folds the comparison to a constant.
+/// any value, so only the name of the visitor tells it apart. The compiler folds the comparison to a constant. If another version of serde
+/// gives the visitor another name, the array is read.
 pub(super) fn is_of_tagged_enum<V>() -> bool {
     std::any::type_name::<V>().starts_with("serde::private::de::content::TaggedContentVisitor<")
 }
@@ -248,7 +249,7 @@ impl<'de, A: de::MapAccess<'de>> de::MapAccess<'de> for Members<A> {
     }
 
     /// Of all types that ask for a struct, only an adjacently tagged enum buffers a member: the content, if it precedes the tag. Unknown
-    /// members in it would be lost. The lenient reader passes the tag first.
+    /// members in it would be lost. The lenient reader passes the tag first. The compiler folds the comparison to a constant.
     #[inline]
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
         if std::any::type_name::<S::Value>().starts_with("serde_core::private::content::Content") {
