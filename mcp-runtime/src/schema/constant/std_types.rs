@@ -26,6 +26,7 @@ use std::{
 use std::sync::atomic::{AtomicI64, AtomicU64};
 
 use super::{
+    Out,
     node::{Branch, DefaultForm, Member, Name, Node, NodeShape, Object},
     schema::{Depth, Schema},
 };
