@@ -3,7 +3,7 @@
 use crate::sources::Source;
 
 /// Traits that need no such message, each with the reason.
-const EXCEPTED: [(&str, &str); 41] = [
+const EXCEPTED: [(&str, &str); 42] = [
     ("Describe", "only our own handles are asked for it, and each has it"),
     ("Check", "every handle has it, through `Describe`"),
     ("NeverImplemented", "no type has it: the traits that ask for it speak instead"),

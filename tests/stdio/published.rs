@@ -367,11 +367,16 @@ fn the_readme_has_to_show_the_name_of_the_server() {
         ("# File box\n".to_owned(), "has no name of the server"),
         (format!("<!-- {} -->\n", line.trim()), "has the name in a comment"),
         ("Write mcp-name: <name> here.\n".to_owned(), "has no name of the server"),
+        ("mcp-name: box\n".to_owned(), "rejects: `box` is no name in the registry: it needs a namespace"),
     ] {
         home.write("README.md", &readme);
         let why = home.fail(&["server-json"], 1);
         assert!(why.contains(problem) && why.ends_with(&format!("\n\n{line}\n")), "{why}");
     }
+    home.write("README.md", "mcp-name: box\n");
+    let unnamed = home.command(&["server-json"]).env_remove("CARGO_PKG_REPOSITORY").output();
+    let why = String::from_utf8(unnamed.expect("it runs").stderr).expect("UTF-8");
+    assert!(why.contains("rejects: `box` is no name in the registry"), "{why}");
     home.write("README.md", LINE);
     let why = home.fail(&["server-json", "--name", "io.github.ada/other"], 1);
     assert!(why.contains("has the name `io.github.ada/box` instead"), "{why}");

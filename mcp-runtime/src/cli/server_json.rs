@@ -68,16 +68,23 @@ fn entry(builder: Builder, mut options: OptionValues) -> Result<CommandOutput, C
     };
     let name = match given {
         Some(name) => name,
-        None => readme
-            .as_ref()
-            .and_then(|readme| RegistryName::of_readme(&readme.text))
-            .or_else(of_repository)
-            .ok_or_else(|| {
-                CommandError::usage(
-                    "the server has no name in the registry: give it with `--name`, as in `--name io.github.USER/NAME`, where `USER` owns the \
-                     repository",
-                )
-            })?,
+        None => {
+            let shown = readme.as_ref().and_then(|readme| RegistryName::of_readme(&readme.text));
+            match (shown, of_repository()) {
+                (Some(Ok(name)), _) | (_, Some(name)) => name,
+                (Some(Err(why)), None) => {
+                    return Err(CommandError::failure(format_args!(
+                        "the README has a name that the registry rejects: {why}"
+                    )));
+                }
+                (None, None) => {
+                    return Err(CommandError::usage(
+                        "the server has no name in the registry: give it with `--name`, as in `--name io.github.USER/NAME`, where `USER` owns \
+                         the repository",
+                    ));
+                }
+            }
+        }
     };
     if let Some(readme) = &readme {
         readme.check(&name)?;

@@ -46,6 +46,8 @@ pub enum ReadmeProblem {
     Hidden,
     /// The README has this name instead.
     Other(String),
+    /// The README has a text instead that is no name.
+    Invalid(RegistryNameError),
     /// This character follows the name directly.
     Glued(char),
 }
@@ -58,6 +60,7 @@ impl fmt::Display for ReadmeProblem {
                 "has the name in a comment, and the page of a package does not contain comments",
             ),
             Self::Other(name) => write!(f, "has the name `{name}` instead"),
+            Self::Invalid(why) => write!(f, "has a name that the registry rejects: {why}"),
             Self::Glued(next) => {
                 write!(
                     f,
@@ -82,9 +85,12 @@ impl RegistryName {
         }
     }
 
-    /// Returns the first name that a README shows.
-    pub fn of_readme(text: &str) -> Option<Self> {
-        names(&visible(text)).find_map(|(name, _)| Self::new(name).ok())
+    /// Returns the first name that a README shows, or the error of the first text that is no name if it shows no other.
+    pub fn of_readme(text: &str) -> Option<Result<Self, RegistryNameError>> {
+        let shown = visible(text);
+        let mut found = names(&shown).map(|(name, _)| Self::new(name));
+        let first = found.next()?;
+        Some(first.or_else(|why| found.find_map(Result::ok).ok_or(why)))
     }
 
     /// Returns the name as a text.
@@ -119,7 +125,13 @@ impl RegistryName {
                 (Some(Some(next)), _) if RegistryName::new(name).is_err() => {
                     problem = Some(ReadmeProblem::Glued(next));
                 }
-                _ => problem = problem.or_else(|| Some(ReadmeProblem::Other(name.to_owned()))),
+                _ => {
+                    let other = || match RegistryName::new(name) {
+                        Ok(name) => ReadmeProblem::Other(name.0),
+                        Err(why) => ReadmeProblem::Invalid(why),
+                    };
+                    problem = problem.or_else(|| Some(other()));
+                }
             }
         }
         Err(match problem {
@@ -241,6 +253,8 @@ mod tests {
         }
         assert_eq!(RegistryName::of_readme("<!-- mcp-name: a.b/c -->"), None);
         let found = RegistryName::of_readme("see `mcp-name: io.github.ada/notes`");
-        assert_eq!(found, Some(name));
+        assert_eq!(found, Some(Ok(name)));
+        let wrong = RegistryName::of_readme("mcp-name: box").expect("a text").expect_err("no name");
+        assert!(wrong.to_string().contains("a namespace"), "{wrong}");
     }
 }
