@@ -501,7 +501,7 @@ fn call_takes_what_the_server_takes() {
     check(&["call", "anything", "a=1", "b=x"], SUCCESS, "{\"a\":1,\"b\":\"x\"}\n", "");
     check(&["call", "anything"], SUCCESS, "{}\n", "");
     check(&["call", "find", "query=a"], SUCCESS, "a to depth None\n", "");
-    check_refused(&["call", "find"], USAGE, &["usage: find query=<string> [max_depth=<integer>]"]);
+    check_refused(&["call", "find"], USAGE, &["usage: find [max_depth=<integer>] query=<string>"]);
     check(&["call", "repeat", "--arguments", r#"{"word":"a","times":2}"#], SUCCESS, "a a\n", "");
     check_refused(&["call", "welcome"], USAGE, &["missing field `name`", "usage: welcome name="]);
     let given = ["call", "echo", "--arguments={}", "text=a"];

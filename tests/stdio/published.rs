@@ -367,7 +367,10 @@ fn the_readme_has_to_show_the_name_of_the_server() {
         ("# File box\n".to_owned(), "has no name of the server"),
         (format!("<!-- {} -->\n", line.trim()), "has the name in a comment"),
         ("Write mcp-name: <name> here.\n".to_owned(), "has no name of the server"),
-        ("mcp-name: box\n".to_owned(), "rejects: `box` is no name in the registry: it needs a namespace"),
+        (
+            "mcp-name: box\n".to_owned(),
+            "rejects: `box` is no name in the registry: it needs a namespace",
+        ),
     ] {
         home.write("README.md", &readme);
         let why = home.fail(&["server-json"], 1);

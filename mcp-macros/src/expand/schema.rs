@@ -4,7 +4,7 @@ use super::snippets::{at, here};
 use crate::item::schema::{
     JsonMember, JsonObject, JsonPart, SchemaBody, SchemaType, VariantName, root as root_path,
 };
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{DeriveInput, GenericArgument, GenericParam, PathArguments, Type};
@@ -166,6 +166,12 @@ fn member(member: &JsonMember<'_>) -> TokenStream {
     let skipped = member.is_skipped.then(|| quote_spanned!(here()=> .skipped()));
     let always = member.is_always.then(|| quote_spanned!(here()=> .always()));
     let lazy = match member.part {
+        // The look-up would find that a type borrows only after it has chosen `LazyArgumentLevel`, and rustc would report that.
+        JsonPart::Type(ty) if has_lifetime(ty.to_token_stream()) => {
+            Some(quote_spanned! {at(ty.span())=>
+                .or(|__generator| (&&__mcp::OfSchemars::<#ty>::NEW).ask(__generator))
+            })
+        }
         JsonPart::Type(ty) if !is_std(ty) => Some(quote_spanned! {at(ty.span())=>
             .or(|__generator| (&&&__mcp::OfSchemars::<#ty>::NEW).ask(__generator))
         }),
@@ -174,6 +180,14 @@ fn member(member: &JsonMember<'_>) -> TokenStream {
     quote_spanned! {here()=>
         __mcp::Member::new(#name, #node) #titled #described #defaulted #skipped #always #lazy
     }
+}
+
+fn has_lifetime(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => has_lifetime(group.stream()),
+        TokenTree::Punct(punct) => punct.as_char() == '\'',
+        _ => false,
+    })
 }
 
 /// Whether a type has the name of a std type that constants describe. If it is a different type of the same name, schemars describes the

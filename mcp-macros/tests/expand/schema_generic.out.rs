@@ -9,11 +9,12 @@ const _: () = {
                 &[
                     __mcp::Member::new("items", __mcp::Known::<Vec<T>, __D>::NODE)
                         .or(|__generator| {
-                            (&&__mcp::OfSchemars::<Vec<T>>::NEW).ask(__generator)
+                            (&&&__mcp::OfSchemars::<Vec<T>>::NEW).ask(__generator)
                         }),
                     __mcp::Member::new("next", __mcp::Known::<Option<Cursor>, __D>::NODE)
                         .or(|__generator| {
-                            (&&__mcp::OfSchemars::<Option<Cursor>>::NEW).ask(__generator)
+                            (&&&__mcp::OfSchemars::<Option<Cursor>>::NEW)
+                                .ask(__generator)
                         }),
                 ],
                 &[0, 1],

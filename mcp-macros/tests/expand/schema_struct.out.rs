@@ -25,7 +25,7 @@ const _: () = {
                                 .skipped(),
                             __mcp::Member::new("owner", __mcp::Known::<Owner, __D>::NODE)
                                 .or(|__generator| {
-                                    (&&__mcp::OfSchemars::<Owner>::NEW).ask(__generator)
+                                    (&&&__mcp::OfSchemars::<Owner>::NEW).ask(__generator)
                                 }),
                         ],
                         &[0, 1, 2],
