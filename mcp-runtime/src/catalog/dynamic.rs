@@ -400,8 +400,7 @@ impl Tool {
         self.output = <R::Output as ToolReply>::OUTPUT;
         self.takes_arguments = true;
         let make = schema::argument_schema::<T>;
-        self.input =
-            Some(Box::new(move |profile| schema::input_schema_of(make, profile).map(Into::into)));
+        self.input = Some(Box::new(move |profile| schema::input_of(make, profile).map(Into::into)));
         self.handler = Some(Arc::new(move |mut call| {
             let arguments = crate::call::extract::spread_arguments::<T>(&mut call);
             let (true, Some(arguments)) = (call.accept(), arguments) else { return call.refuse() };

@@ -269,7 +269,7 @@ fn write(root: &Map, order: &[String], required: &[String], profile: SchemaProfi
 ///
 /// # Errors
 /// Returns the problems of the type, for example that it is not a struct with named fields.
-pub(crate) fn input_schema_of(
+pub(crate) fn input_of(
     make: impl FnOnce(&mut SchemaGenerator) -> Schema,
     profile: SchemaProfile,
 ) -> Result<Box<str>, Vec<String>> {
@@ -357,9 +357,8 @@ impl SamplingTool {
     /// ```
     #[must_use]
     pub fn schema<T: JsonSchema>(mut self) -> Self {
-        self.schema =
-            input_schema_of(SchemaGenerator::subschema_for::<T>, SchemaProfile::Compatible)
-                .map_err(|problems| problems.join("; "));
+        self.schema = input_of(SchemaGenerator::subschema_for::<T>, SchemaProfile::Compatible)
+            .map_err(|problems| problems.join("; "));
         self
     }
 

@@ -30,7 +30,7 @@ pub(crate) use definitions::has_keyword;
 pub use field_bound::{Data, FieldBound, Whole};
 pub use input::input_schema;
 pub(crate) use input::{
-    InputField, InputObject, given_input, given_input_text, input_schema_of, not_usable,
+    InputField, InputObject, given_input, given_input_text, input_of, not_usable,
 };
 pub(crate) use kind::SchemaKind;
 pub(crate) use output::given_output;
