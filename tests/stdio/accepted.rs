@@ -17,6 +17,17 @@ const BY_HAND: &str = "json_schema_2020_12_tool";
 /// Number of calls of each tool.
 const CALLS: usize = 300;
 
+/// Tools that refuse each call, because the client has too few capabilities.
+const LEFT_OUT: [&str; 7] = [
+    "wait_for_table",
+    "confirm_delete",
+    "test_elicitation",
+    "test_sampling",
+    "summarize",
+    "deploy",
+    "confirm_amount",
+];
+
 /// Fewest arguments that the tools accept together.
 const FEWEST: usize = 7_000;
 
@@ -40,16 +51,17 @@ fn a_schema_accepts_what_the_server_accepts() {
     for fixture in FIXTURES {
         all.push((fixture, checked(Command::new(fixture))));
     }
-    let (mut tools, mut accepted, mut rejected) = (0, 0, Vec::new());
+    let (mut tools, mut accepted, mut rejected, mut left_out) = (0, 0, Vec::new(), Vec::new());
     for (name, checked) in
         all.into_iter().flat_map(|(name, all)| all.into_iter().map(move |one| (name, one)))
     {
-        assert!(checked.accepted > 0 || !checked.goes_on(), "{name}: {checked:?}");
+        left_out.extend((checked.accepted == 0).then(|| checked.tool().to_owned()));
         tools += 1;
         accepted += checked.accepted;
         rejected.extend(checked.rejected);
     }
     assert!(rejected.is_empty(), "{}", rejected.join("\n"));
+    assert_eq!(left_out, LEFT_OUT);
     // Fewer arguments would tell that the tools refuse them for another reason.
     assert!(accepted > FEWEST, "{tools} tools, {accepted} accepted arguments");
 }

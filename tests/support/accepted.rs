@@ -3,7 +3,9 @@
 //!
 //! Arguments are made from the published schema and then changed at random: members are left out, values are replaced. A tool does not run,
 //! because each call has an argument that the tool does not have. The server reports all problems of a call at once, so it accepts the other
-//! arguments if it reports only this problem.
+//! arguments if it reports only this problem. A tool that takes every argument runs once, and is then left out.
+//!
+//! In the other direction, the server may refuse arguments that follow the schema, but never because one of them is missing.
 //!
 //! The schema need not accept what the guide calls a leniency. No argument is made for these: numbers, lists and objects in a text, integers
 //! with a fraction of zeros, and aliases. A `null` in place of a member counts as a missing member, because an optional argument is published
@@ -29,6 +31,8 @@ pub struct Checked {
     random: Random,
     /// The last value of each argument that the server did not complain about.
     good: Map<String, Value>,
+    /// Whether the last arguments follow the schema.
+    follow: bool,
     /// Whether the tool refuses the unknown argument.
     is_closed: bool,
     /// Number of accepted arguments.
@@ -63,6 +67,7 @@ impl Checked {
             validator,
             random: Random(seed),
             good: Map::new(),
+            follow: true,
             is_closed: true,
             accepted: 0,
             rejected: Vec::new(),
@@ -74,7 +79,7 @@ impl Checked {
         &self.tool
     }
 
-    /// Whether a further call can tell something. A tool that takes every argument would run.
+    /// Whether a further call can tell something.
     pub fn goes_on(&self) -> bool {
         self.is_closed && self.rejected.len() < 3
     }
@@ -87,7 +92,9 @@ impl Checked {
                 value.clone_from(good);
             }
         }
-        for _ in 0..self.random.below(3) {
+        let changes = self.random.below(3);
+        self.follow = changes == 0;
+        for _ in 0..changes {
             change(&mut arguments, &mut self.random);
         }
         let mut arguments = match arguments {
@@ -121,7 +128,7 @@ impl Checked {
 
     /// Notes the text of the error that the server answered, or `None` if the call was no error.
     pub fn note(&mut self, mut arguments: Value, error: Option<&str>) {
-        let Some(error) = error.filter(|error| error.contains(UNKNOWN)) else {
+        let Some(error) = error else {
             self.is_closed = false;
             return;
         };
@@ -131,7 +138,12 @@ impl Checked {
                 self.good.insert(name.clone(), value.clone());
             }
         }
-        if error.matches("\n- ").count() != 1 {
+        if !error.contains(UNKNOWN) || error.matches("\n- ").count() != 1 {
+            // The schema of a type that contains itself ends at some place with fewer rules.
+            let is_whole = !self.schema.to_string().contains("Again `");
+            if self.follow && is_whole && error.contains("missing") {
+                self.rejected.push(format!("{}: {arguments}: refused: {error}", self.tool));
+            }
             return;
         }
         self.accepted += 1;

@@ -9,6 +9,9 @@ use crate::{block_on, server};
 /// Number of calls of each tool.
 const CALLS: usize = 600;
 
+/// Tools that take every argument, or refuse each call because of the client.
+const LEFT_OUT: [&str; 2] = ["roughly", "summarize"];
+
 /// Fewest arguments that the tools accept together.
 const FEWEST: usize = 8_000;
 
@@ -18,16 +21,17 @@ const SERVERS: [&str; 8] =
 
 #[test]
 fn a_schema_accepts_what_the_server_accepts() {
-    let (mut tools, mut accepted, mut rejected) = (0, 0, Vec::new());
+    let (mut tools, mut accepted, mut rejected, mut left_out) = (0, 0, Vec::new(), Vec::new());
     for name in SERVERS {
         for checked in block_on(checked(name)) {
-            assert!(checked.accepted > 0 || !checked.goes_on(), "{name}: {checked:?}");
+            left_out.extend((checked.accepted == 0).then(|| checked.tool().to_owned()));
             tools += 1;
             accepted += checked.accepted;
             rejected.extend(checked.rejected);
         }
     }
     assert!(rejected.is_empty(), "{}", rejected.join("\n"));
+    assert_eq!(left_out, LEFT_OUT);
     // Fewer arguments would tell that the tools refuse them for another reason.
     assert!(accepted > FEWEST, "{tools} tools, {accepted} accepted arguments");
 }

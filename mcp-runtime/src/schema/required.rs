@@ -1,8 +1,11 @@
 //! The schema of an argument, without `required` members that serde does not need.
 //!
 //! schemars marks a member as required although serde reads the type without it, if the member is an `Option` with a schema of its own
-//! (`schema_with`) or an `Option` in a newtype. A client that follows such a schema sends a value where it could send none. So the member
-//! is read from a `null` alone: if its type takes the `null` as a missing `Option`, the member is not required.
+//! (`schema_with`), or the content of a variant that is an `Option`. A client that follows such a schema sends a value where it could send
+//! none. So the member is read from a `null` alone: if its type takes the `null` as a missing `Option`, the member is not required.
+//!
+//! A definition is corrected for the first place that refers to it. Other places have the same type, unless an author has given a type the
+//! schema of another (`#[schemars(with = "…")]`).
 
 use std::{any::type_name, cell::Cell, collections::BTreeSet};
 
@@ -70,9 +73,10 @@ impl Visit<'_> {
     fn map(&mut self, schema: &mut Map, path: &mut Vec<PathStep>) {
         if let Some(name) = schema.get("$ref").and_then(Value::as_str).and_then(definition_name)
             && self.corrected.insert(name.to_string())
-            && let Some(Value::Object(mut meaning)) =
-                self.definitions.get_mut(&*name).map(Value::take)
+            && let Some(Value::Object(meaning)) = self.definitions.get_mut(&*name)
         {
+            // The definitions in the meaning may refer back to this one, which is not visited again.
+            let mut meaning = std::mem::take(meaning);
             self.map(&mut meaning, path);
             self.definitions.insert(name.into_owned(), meaning.into());
         }
@@ -207,7 +211,11 @@ impl<'de> Deserializer<'de> for NullAt<'_> {
         _: &'static str,
         visitor: V,
     ) -> Result<V::Value, Error> {
-        visitor.visit_newtype_struct(self)
+        // Serde does not take a newtype around an `Option` for a missing member.
+        visitor.visit_newtype_struct(Self {
+            in_object: self.in_object && !self.path.is_empty(),
+            ..self
+        })
     }
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -386,7 +394,10 @@ mod tests {
 
     #[test]
     fn an_option_with_a_schema_of_its_own_is_not_required() {
-        assert_eq!(required::<Search>("/$defs/Search"), json!(["query", "limit", "any", "unit"]));
+        assert_eq!(
+            required::<Search>("/$defs/Search"),
+            json!(["query", "limit", "newtype", "any", "unit"])
+        );
     }
 
     #[test]
@@ -441,6 +452,23 @@ mod tests {
         assert_eq!(required::<Outer>(&(variant(0) + "/properties/One")), json!(["name"]));
         assert_eq!(required::<Outer>(&variant(1)), json!(["Two"]));
         assert_eq!(required::<Outer>(&variant(2)), json!(["Three"]));
+    }
+
+    #[test]
+    fn a_definition_without_keywords_stays() {
+        #[derive(Deserialize)]
+        struct Anything(#[allow(dead_code, reason = "only its schema is used")] Value);
+        impl JsonSchema for Anything {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                "Anything".into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                true.into()
+            }
+        }
+        let mut generator = SchemaSettings::draft2020_12().into_generator();
+        argument_schema::<Vec<Anything>>(&mut generator);
+        assert_eq!(generator.take_definitions(true)["Anything"], true);
     }
 
     #[test]

@@ -98,11 +98,15 @@ fn read_text<T: DeserializeOwned>(
 /// Maximum number of bytes read for one argument, summed over all readings.
 pub(crate) const MOST_BYTES: usize = 16 << 20;
 
+/// Maximum number of readings that only find the value to which an error belongs. There is one for each member, and each costs as much as the
+/// call that the error answers.
+const MOST_SEARCHES: usize = 64;
+
 /// Number of readings that are always allowed, even if they exceed [`MOST_BYTES`].
 const LEAST_READINGS: usize = 4;
 
 /// Reads `raw` several times, each time more leniently, until the reading succeeds or no further leniency would help. There is one reading
-/// for each field that rejects `null`, and at most three more. Also returns the unknown members that the last reading met.
+/// for each field that rejects `null`, and at most three more. Then at most [`MOST_SEARCHES`] readings find the value to which the error belongs. Also returns the unknown members that the last reading met.
 ///
 /// Each reading takes its length from `bytes`, which is [`MOST_BYTES`] before the first one.
 ///
@@ -140,7 +144,9 @@ pub(crate) fn read_leniently<T: DeserializeOwned>(
         } else if leniency.has_met_number.get() && !leniency.plain_numbers {
             leniency.plain_numbers = true;
         } else {
-            return (Err(located::<T>(raw, &mut leniency, error, &mut may_read)), unknown);
+            let mut searches = 0..MOST_SEARCHES;
+            let mut may_search = || searches.next().is_some() && may_read();
+            return (Err(located::<T>(raw, &mut leniency, error, &mut may_search)), unknown);
         }
         if !may_read() {
             return (Err(error), unknown);

@@ -49,7 +49,7 @@ pub(super) fn located<T: DeserializeOwned>(
 
 /// Returns the index of the last of the values that a type asks for before the error.
 ///
-/// To find it, the function reads `raw` again with marks in place of the values. No type accepts a mark, so the error names the first mark
+/// To find it, the function reads `raw` again with marks in place of the values. Types that read texts or numbers accept no mark, so the error names the first mark
 /// that a type has asked for. This value is read without a mark from then on. When the original error comes back, its value is the last one
 /// that lost its mark, or is inside it.
 fn last_asked_for<T: DeserializeOwned>(

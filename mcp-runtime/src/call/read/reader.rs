@@ -47,9 +47,8 @@ struct Owner {
 enum ObjectTarget {
     Struct(Owner),
     Map,
-    /// Type that accepts any value. An object is then usually a struct whose fields are not known here, such as a struct variant of an
-    /// adjacently tagged enum.
-    Any,
+    /// Content of an adjacently tagged enum: a struct variant, whose fields are not known here.
+    Content,
 }
 
 /// Leniency of one reading.
@@ -76,6 +75,8 @@ pub(crate) struct ArgumentReader<'de, 'a> {
     at: usize,
     depth: usize,
     leniency: &'a Leniency,
+    /// Index of the content of an adjacently tagged enum, while the content is read.
+    content_at: Option<usize>,
     /// Index of the value that a type skipped last.
     skipped: Option<usize>,
     pub(super) unknown: UnknownMembers,
@@ -89,6 +90,7 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
             depth: 0,
             leniency,
             skipped: None,
+            content_at: None,
             unknown: UnknownMembers::default(),
         }
     }
@@ -159,7 +161,8 @@ impl<'de, 'a> ArgumentReader<'de, 'a> {
     /// Reads a value of any type.
     fn any<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, ReadError> {
         match self.peek() {
-            b'{' => self.object(ObjectTarget::Any, visitor),
+            b'{' if self.content_at == Some(self.at) => self.object(ObjectTarget::Content, visitor),
+            b'{' => self.object(ObjectTarget::Map, visitor),
             b'[' if unskipped::is_of_tagged_enum::<V>() => {
                 Err(ReadError::invalid_type(Unexpected::Seq, &visitor))
             }
@@ -460,9 +463,10 @@ impl<'r, 'de, 'a> ObjectAccess<'r, 'de, 'a> {
         true
     }
 
-    /// Records a skipped member as an unknown argument. A map skips a member if it needs only the name. A member is known if the struct has a field of this name. It is also known if its
-    /// value is the name of the struct: with `#[serde(tag = "…")]`, serde writes this name into the tag, and skips the tag when it reads
-    /// the struct. `at` is the index of the value.
+    /// Records a skipped member as an unknown argument. A map skips a member if it needs only the name. `at` is the index of the value.
+    ///
+    /// A member is known if the struct has a field of this name. It is also known if its value is the name of the struct: with
+    /// `#[serde(tag = "…")]`, serde writes this name into the tag, and skips the tag when it reads the struct.
     #[cold]
     fn note_skipped(&mut self, at: usize) {
         let (text, depth) = (self.reader.text, self.reader.depth);
@@ -477,7 +481,7 @@ impl<'r, 'de, 'a> ObjectAccess<'r, 'de, 'a> {
                 Some(fields)
             }
             ObjectTarget::Map => return,
-            ObjectTarget::Any => None,
+            ObjectTarget::Content => None,
         };
         self.reader.unknown.note(text, self.name_at, fields, depth);
     }
@@ -523,6 +527,9 @@ impl<'de> de::MapAccess<'de> for ObjectAccess<'_, 'de, '_> {
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
         self.reader.peek();
         let at = self.reader.at;
+        if self.is_content(&self.reader.name_at(self.name_at)) {
+            self.reader.content_at = Some(at);
+        }
         match seed.deserialize(&mut *self.reader) {
             Ok(value) => {
                 if self.reader.skipped == Some(at) {

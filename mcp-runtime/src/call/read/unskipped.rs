@@ -220,8 +220,8 @@ pub(super) fn is_of_tagged_enum<V>() -> bool {
     std::any::type_name::<V>().starts_with("serde::private::de::content::TaggedContentVisitor<")
 }
 
-/// Visitor of a struct that accepts only an object, and access to the members of this object. The schema of a struct says `object`, but serde would also read the fields from an
-/// array, by their positions.
+/// Visitor of a struct, and access to the members of its object. The visitor accepts only an object, as the schema of a struct says. Serde would
+/// also read the fields from an array, by their positions.
 struct Members<V>(V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for Members<V> {

@@ -127,13 +127,20 @@ pub(super) fn one_of(map: &mut Map, _: SchemaSide) {
         conjoin(collect_by_insert::<Map, _>([("anyOf".to_owned(), branches)]), std::mem::take(map));
 }
 
-pub(super) fn single_all_of(map: &mut Map, _: SchemaSide) {
-    if let Some(Value::Array(schemas)) = map.get_mut("allOf")
-        && schemas.len() == 1
-        && let Some(schema) = schemas.pop()
-    {
-        map.remove("allOf");
-        *map = conjoin(object(schema), std::mem::take(map));
+/// Replaces a list of one schema with the schema. A result keeps its choices, because clients that validate results need no other form.
+pub(super) fn single(map: &mut Map, side: SchemaSide) {
+    let keywords: &[&str] = match side {
+        SchemaSide::Argument => &["allOf", "anyOf", "oneOf"],
+        SchemaSide::Result => &["allOf"],
+    };
+    for keyword in keywords {
+        if let Some(Value::Array(schemas)) = map.get_mut(*keyword)
+            && schemas.len() == 1
+            && let Some(schema) = schemas.pop()
+        {
+            map.remove(*keyword);
+            *map = conjoin(object(schema), std::mem::take(map));
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     choices::{
-        constant, named_values, null, null_default, nullable, one_of, other_values, single_all_of,
+        constant, named_values, null, null_default, nullable, one_of, other_values, single,
         type_list,
     },
     keywords::{
@@ -142,13 +142,13 @@ pub(super) static RULES: &[RewriteRule] = &[
     },
     RewriteRule {
         // Older generators wrap a reference in an `allOf`, which few dialects know.
-        name: "single allOf",
-        says: "wraps one schema in `allOf`",
-        keywords: &[],
+        name: "single schema",
+        says: "wraps one schema in a list: {}",
+        keywords: &["allOf", "anyOf", "oneOf"],
         refused: false,
         because: &["eric-tramel/moraine#256"],
         sides: BOTH,
-        stage: RewriteStage::Each(single_all_of),
+        stage: RewriteStage::Each(single),
     },
     RewriteRule {
         // A client can omit an optional member instead of sending `null`. Any other `null` stays, in a branch of its own.

@@ -87,7 +87,7 @@ fn cases() -> Vec<(&'static str, &'static [SchemaSide], Value, Value)> {
             json!({"anyOf": [{"type": "string"}, {"type": "null"}]}),
         ),
         (
-            "single allOf",
+            "single schema",
             BOTH,
             json!({"allOf": [{"type": "string", "description": "inner"}], "description": "outer"}),
             json!({"type": "string", "description": "outer"}),

@@ -315,8 +315,7 @@ impl Node {
     /// Returns the node of a newtype: a struct with one value, which is serialized as that value.
     #[must_use]
     pub const fn newtype(mut self) -> Self {
-        // For a newtype around an `Option`, serde accepts a missing value, but schemars marks the value as required. So schemars generates
-        // the schema.
+        // A newtype around an `Option` can be left out as an argument, but not as a member. So schemars generates the schema.
         if let NodeShape::Optional(_) = self.shape {
             return Self::UNKNOWN;
         }

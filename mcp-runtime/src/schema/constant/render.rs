@@ -83,10 +83,9 @@ pub(crate) const fn write(out: &mut Out<'_>, node: &Node, side: SchemaSide, note
     {
         return write(out, inner, side, notes);
     }
-    // As with the rule "null", a choice with only one branch beside `null` is replaced with that branch.
+    // As with the rules "single schema" and "null", a choice with only one branch, or with one beside `null`, is replaced with that branch.
     if let NodeShape::OneOf(branches) = node.shape
-        && omits_null(side, notes)
-        && let Some(only) = only_branch(branches)
+        && let Some(only) = only_branch(branches, side, omits_null(side, notes))
     {
         let description = match (notes.description, node.description) {
             (Some(text), _) | (None, Some(text)) => Some(text),
@@ -369,8 +368,18 @@ const fn write_edge(out: &mut Out<'_>, object: &mut KeywordWriter, key: &str, ed
     }
 }
 
-/// Returns the only branch that is not `null`; `None` if there are several.
-const fn only_branch(branches: &'static [Branch]) -> Option<&'static Branch> {
+/// Returns the only branch of an argument, or the only one that is not `null` if `null` is omitted. `None` if there are several.
+const fn only_branch(
+    branches: &'static [Branch],
+    side: SchemaSide,
+    omits_null: bool,
+) -> Option<&'static Branch> {
+    if matches!(side, SchemaSide::Result) || !omits_null && branches.len() > 1 {
+        return None;
+    }
+    if branches.len() == 1 {
+        return Some(&branches[0]);
+    }
     let mut only = None;
     let mut i = 0;
     while i < branches.len() {
