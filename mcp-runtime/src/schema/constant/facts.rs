@@ -1,8 +1,8 @@
 //! Answers questions about a type from its [`Node`] before the schema is written, such as whether constants describe the whole type. Also
 //! compares nodes, because the schema of a tuple lists the schemas of its elements without duplicates.
 
-use super::node::{Member, Node, NodeShape, Object};
-use crate::schema::{SchemaKind, const_text::equal};
+use super::node::{Branch, Member, Node, NodeShape, Object};
+use crate::schema::{SchemaKind, SchemaSide, const_text::equal};
 
 /// Maximum number of nodes in a schema that is described by a constant. Types that contain other types many times can have millions of
 /// nodes. The compiler rejects constants that take too long to evaluate, and visiting so many nodes would also delay the start of a
@@ -390,4 +390,39 @@ const fn same_text(a: Option<&str>, b: Option<&str>) -> bool {
         (None, None) => true,
         _ => false,
     }
+}
+
+/// Returns the only branch of an argument, or the only one that is not `null` if `null` is omitted. `None` if there are several.
+pub(super) const fn only_branch(
+    branches: &'static [Branch],
+    side: SchemaSide,
+    omits_null: bool,
+) -> Option<&'static Branch> {
+    if matches!(side, SchemaSide::Result) || !omits_null && branches.len() > 1 {
+        return None;
+    }
+    if branches.len() == 1 {
+        return Some(&branches[0]);
+    }
+    let mut only = None;
+    let mut i = 0;
+    while i < branches.len() {
+        if !branches[i].node.is_null() {
+            if only.is_some() {
+                return None;
+            }
+            only = Some(&branches[i]);
+        }
+        i += 1;
+    }
+    only
+}
+
+/// Whether all branches are `null`.
+pub(super) const fn are_null(branches: &[Branch]) -> bool {
+    let mut i = 0;
+    while i < branches.len() && branches[i].node.is_null() {
+        i += 1;
+    }
+    i == branches.len()
 }

@@ -3,7 +3,7 @@
 
 use super::{
     description::Description,
-    facts::{are_alike, is_first},
+    facts::{are_alike, are_null, is_first, only_branch},
     node::{Branch, Name, Node, NodeShape, Object},
     notes::{Notes, SchemaDefault},
     std_types::{any_value_of, branches_of_any_value},
@@ -366,40 +366,6 @@ const fn write_edge(out: &mut Out<'_>, object: &mut KeywordWriter, key: &str, ed
         }
         Edge::Json(json) => object.raw(out, key, json),
     }
-}
-
-/// Returns the only branch of an argument, or the only one that is not `null` if `null` is omitted. `None` if there are several.
-const fn only_branch(
-    branches: &'static [Branch],
-    side: SchemaSide,
-    omits_null: bool,
-) -> Option<&'static Branch> {
-    if matches!(side, SchemaSide::Result) || !omits_null && branches.len() > 1 {
-        return None;
-    }
-    if branches.len() == 1 {
-        return Some(&branches[0]);
-    }
-    let mut only = None;
-    let mut i = 0;
-    while i < branches.len() {
-        if !branches[i].node.is_null() {
-            if only.is_some() {
-                return None;
-            }
-            only = Some(&branches[i]);
-        }
-        i += 1;
-    }
-    only
-}
-
-const fn are_null(branches: &[Branch]) -> bool {
-    let mut i = 0;
-    while i < branches.len() && branches[i].node.is_null() {
-        i += 1;
-    }
-    i == branches.len()
 }
 
 impl AnyOfKeyword {
