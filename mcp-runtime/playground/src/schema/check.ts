@@ -3,7 +3,8 @@
 import { Validator, type OutputUnit } from '@cfworker/json-schema';
 import { withNumbers } from '../exact.ts';
 import { isInexact, type Draft } from './draft.ts';
-import { isPattern, type Schema } from './shape.ts';
+import { isPattern } from './pattern.ts';
+import type { Schema } from './shape.ts';
 
 // Problems by the JSON Pointer of the value that has them. The empty pointer is the whole value.
 export type Problems = Map<string, string>;
@@ -40,7 +41,7 @@ export function problemsOf(value: Draft, schema: Schema): Problems {
     return problems;
 }
 
-// Removes the patterns that a browser cannot read. They would end the comparison of the whole value.
+// Removes the patterns that a browser cannot compare with a value. They would end the comparison of the whole value, or never end.
 function dropPatterns(schema: Schema): void {
     const open = [schema];
     for (let part = open.pop(); part !== undefined; part = open.pop()) {

@@ -1,5 +1,7 @@
 // The kind of form field that fits a JSON Schema.
 
+import { isPattern } from './pattern.ts';
+
 export type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json };
 export type Schema = { [keyword: string]: any };
 
@@ -128,15 +130,6 @@ function list(base: { schema: Schema; isNullable: boolean }, root: Schema): Shap
 }
 
 const label = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));
-
-// Whether a browser can read a pattern. Those of other languages have more constructs, such as `(?i)`.
-export function isPattern(text: string): boolean {
-    try {
-        return !!new RegExp(text, 'u');
-    } catch {
-        return false;
-    }
-}
 
 // What the user has to know about the values of a field, such as `1 to 10`.
 export function limitsOf({ schema, kind }: Shape): string {
