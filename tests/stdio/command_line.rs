@@ -13,11 +13,11 @@ use crate::{
     server::{Server, fixture},
 };
 
-const SUCCESS: i32 = 0;
-const FAILURE: i32 = 1;
-const USAGE: i32 = 2;
+pub(super) const SUCCESS: i32 = 0;
+pub(super) const FAILURE: i32 = 1;
+pub(super) const USAGE: i32 = 2;
 
-fn run(arguments: &[&str]) -> Output {
+pub(super) fn run(arguments: &[&str]) -> Output {
     let mut command = fixture();
     command.args(arguments).stdin(Stdio::null()).output().expect("the fixture starts")
 }
@@ -29,7 +29,7 @@ fn beside_schema(output: &Output) -> String {
     said.lines().filter(|line| !of_schema(line)).collect()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(super) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("UTF-8")
 }
 
@@ -44,7 +44,7 @@ fn check(arguments: &[&str], status: i32, stdout: &str, stderr: &str) {
 
 /// Checks the exit code, that stdout is empty, and that stderr is an error with these parts.
 #[track_caller]
-fn check_refused(arguments: &[&str], status: i32, parts: &[&str]) {
+pub(super) fn check_refused(arguments: &[&str], status: i32, parts: &[&str]) {
     let output = run(arguments);
     let stderr = text(&output.stderr);
     assert!(stderr.starts_with("error: "), "{arguments:?}: {stderr}");
@@ -127,89 +127,6 @@ fn list_has_the_items_that_setup_adds() {
     assert_eq!((broken.status.code(), &*text(&broken.stderr)), (Some(SUCCESS), why));
 }
 
-/// `check` prints its findings, but exits with a failure only with `--strict`.
-#[support::test]
-fn check_reports_what_clients_reject() {
-    let flawed = |arguments: &[&str], broken: bool| {
-        let mut command = fixture();
-        command.args(arguments).env("FIXTURE_FLAWED", "").stdin(Stdio::null());
-        if broken {
-            command.env("FIXTURE_BROKEN", "");
-        }
-        command.output().expect("the fixture starts")
-    };
-    let output = flawed(&["check"], false);
-    assert_eq!((output.status.code(), text(&output.stderr)), (Some(SUCCESS), String::new()));
-    let printed = text(&output.stdout);
-    let groups: Vec<Vec<&str>> = printed
-        .split("\n\n")
-        .map(|group| group.lines().filter(|line| !line.starts_with("    ")).collect())
-        .collect();
-    let [added, full, given, prompt, total] = groups.as_slice() else { panic!("{printed}") };
-    let has = |group: &[&str], title: &str, findings: &[&str]| {
-        assert!(group[0].starts_with(title), "{printed}");
-        let found: Vec<_> =
-            group[1..].iter().map(|finding| finding.split_once(": ").unwrap().0).collect();
-        assert_eq!(found, findings, "{printed}");
-    };
-    has(added, "tool `added`, an item added while running", &["  error (no description)"]);
-    has(
-        full,
-        "tool `full.schema`, `full` at tests/stdio/fixture.rs:",
-        &[
-            "  error (tool name)",
-            "  error ($schema)",
-            "  error (null)",
-            "  error (type list)",
-            "  error (format)",
-            "  error (further members)",
-            "  error ($schema)",
-            "  error (references)",
-            "  error (recursion)",
-            "  warning (type list)",
-            "  warning (format)",
-        ],
-    );
-    has(
-        given,
-        "tool `given`, `given` at tests/stdio/fixture.rs:",
-        &[
-            "  error (required but unknown)",
-            "  error (any value)",
-            "  warning (undocumented argument)",
-        ],
-    );
-    let found = ["  error (prompt name)", "  warning (undocumented prompt argument)"];
-    has(prompt, "prompt `to do`, `to_do` at ", &found);
-    assert!(printed.contains("    fix: `.description(\"…\")` on the `Tool`\n"), "{printed}");
-    // The argument `day` has a completion, so it needs no description.
-    assert!(printed.contains(": the argument `list` has no description: the user "), "{printed}");
-    assert!(total[0].starts_with("flawed: 3 tools, 1 prompt, "), "{printed}");
-    assert!(
-        printed.contains("    fix: remove `schema = \"full\"`: the compatible form avoids this\n"),
-        "{printed}"
-    );
-
-    let strict = flawed(&["check", "--strict"], false);
-    assert_eq!((strict.status.code(), text(&strict.stdout)), (Some(FAILURE), printed));
-    assert_eq!(text(&strict.stderr), "error: 17 findings, and `--strict` allows none\n");
-
-    let broken = text(&flawed(&["check"], true).stdout);
-    assert!(
-        broken.contains("not everything was checked, because `setup` failed: the disk is full\n"),
-        "{broken}"
-    );
-    let json = flawed(&["check", "--json", "--strict"], false);
-    assert_eq!(json.status.code(), Some(FAILURE));
-    let json: Value = serde_json::from_slice(&json.stdout).expect("JSON");
-    assert_eq!(json["findings"].as_array().map(Vec::len), Some(17), "{json}");
-    let first = &json["findings"][0];
-    assert_eq!(first["subject"], "tool `added`, an item added while running");
-    assert_eq!((&first["severity"], &first["rule"]), (&json!("error"), &json!("no description")));
-    assert_eq!(first["fix"], "`.description(\"…\")` on the `Tool`");
-    assert_eq!(json["setupError"], Value::Null);
-}
-
 #[support::test]
 fn schema_is_json() {
     let output = run(&["schema"]);
@@ -249,44 +166,6 @@ fn schema_gives_the_reason_for_a_lazy_schema() {
     assert_eq!(*page, "    output: the compiler does not know all of `Vec<Night>`");
     assert!(known.starts_with("  plain  input static  "), "{said}");
     assert!(advice.starts_with("  `#[data]` makes the schema of a type known"), "{said}");
-}
-
-/// Tests only the exit codes. The suite `contract` tests the comparison itself.
-#[support::test]
-fn the_exit_code_of_check_depends_on_the_changes_against_the_lock() {
-    let folder = std::env::temp_dir().join(format!("mcp-against-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let file = folder.join("mcp.lock.json");
-    let path = file.to_str().expect("UTF-8");
-    let against = ["check", "--against", path];
-    check_refused(&against, FAILURE, &[" does not exist", "schema > ", path]);
-
-    let lock = text(&run(&["schema"]).stdout);
-    let ends_with = |lock: &str, arguments: &[&str], status: i32, part: &str| {
-        std::fs::write(&file, lock).expect("it can be written");
-        let output = run(arguments);
-        assert_eq!(output.status.code(), Some(status), "{part}: {}", text(&output.stderr));
-        let printed = text(&output.stdout) + &text(&output.stderr);
-        assert!(printed.contains(part), "{part:?} is not in\n{printed}");
-    };
-    let strict = ["check", "--strict", "--against", path];
-    ends_with(&lock, &against, SUCCESS, "mcp.lock.json: up to date");
-    ends_with(&lock, &strict, SUCCESS, "mcp.lock.json: up to date");
-    // The changed locks have a different description, a different tool name, only half of the text, and the name of a different server.
-    let without = lock.replacen("Repeats a word.", "Says a word again.", 1);
-    assert_ne!(without, lock);
-    ends_with(&without, &against, SUCCESS, "1 cosmetic change\n  tests/stdio/fixture.rs:");
-    ends_with(&without, &strict, FAILURE, "`--strict` requires it to match");
-    let renamed = lock.replace("\"repeat\"", "\"say_again\"");
-    ends_with(&renamed, &against, FAILURE, "tool `say_again` ");
-    let json = ["check", "--json", "--against", path];
-    ends_with(&renamed, &json, FAILURE, "\"class\": \"breaking\"");
-    ends_with(&lock, &json, SUCCESS, "[]\n");
-    ends_with(&renamed, &against, FAILURE, "error: the server breaks the contract in ");
-    ends_with(&lock[..lock.len() / 2], &against, FAILURE, "it is cut off in line ");
-    let foreign = r#"{"format": 1, "server": {"name": "x"}, "tools": [], "resources": [], "resourceTemplates": [], "prompts": []}"#;
-    ends_with(foreign, &against, FAILURE, "it is the lock of the server `x`");
-    std::fs::remove_dir_all(&folder).expect("the folder goes");
 }
 
 #[support::test]

@@ -55,7 +55,9 @@ fn commands_and_their_options_are_suggested() {
     let help = "--help\tprints this help, or that of a command";
     let strict = "--strict\tfails if there is any finding";
     let against = "--against\tcompares the server with this lock file instead";
-    check(&["check", "-"], &[strict, against, json, help]);
+    let baseline = "--baseline\tleaves out the findings that this file accepts";
+    let write = "--write-baseline\taccepts all findings, and lists them in this file";
+    check(&["check", "-"], &[strict, against, baseline, write, json, help]);
     check(&["check", "--strict", "--a"], &[against]);
     check(&["list", ""], &[json, help]);
     check(&["list", "--json", ""], &[help]);

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod accepted;
+mod checks;
 mod clients_set_up;
 mod closed;
 mod command_line;

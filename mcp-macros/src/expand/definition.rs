@@ -59,7 +59,8 @@ pub(super) fn definition(item: &Item<'_>) -> TokenStream {
         }
     };
     let (keys, schemas) = (keys(item, item.doc.as_ref()), setters(item));
-    quote_spanned!(here()=> #made #keys #schemas)
+    let held = item.held_thread().map(|call| quote_spanned!(here()=> .held_thread(#call)));
+    quote_spanned!(here()=> #made #keys #schemas #held)
 }
 
 /// Generates the setters for the keys of the attribute, and for the documentation in place of the key `description`.

@@ -4,7 +4,7 @@
 use super::signature::Signature;
 use crate::keys::Table;
 use crate::keys::tables;
-use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Token, Visibility};
 
@@ -52,11 +52,12 @@ impl Kind {
     }
 }
 
-/// A function without its body.
+/// A function. Its body stays unparsed.
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) visibility: Visibility,
     pub(crate) sig: Signature,
+    pub(super) body: TokenStream,
 }
 
 impl Parse for Function {
@@ -71,8 +72,8 @@ impl Parse for Function {
         if !input.peek(syn::token::Brace) {
             return Err(input.error("expected the function's body"));
         }
-        input.parse::<TokenTree>()?;
-        Ok(Self { attrs, visibility, sig })
+        let body: Group = input.parse()?;
+        Ok(Self { attrs, visibility, sig, body: body.stream() })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Model of a function that is registered as an item. The model borrows the syntax tree of syn.
 
 use super::function::{Function, Kind};
+use super::held_thread;
 use super::signature::{Binding, Input, Receiver};
 use crate::docs::{self, Doc};
 use crate::errors::Errors;
@@ -158,6 +159,12 @@ impl<'a> Item<'a> {
         } else {
             Mode::InPlace
         }
+    }
+
+    /// Returns the call in the body that holds the thread of other calls, such as `thread::sleep`.
+    pub(crate) fn held_thread(&self) -> Option<String> {
+        let (body, is_async) = (&self.function.body, self.mode() == Mode::Async);
+        if self.mode() == Mode::Blocking { None } else { held_thread::find(body, is_async) }
     }
 
     pub(crate) fn role(&self, param: &Param<'_>) -> Role {

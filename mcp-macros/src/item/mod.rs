@@ -6,6 +6,7 @@ pub(crate) mod form;
 pub(crate) mod function;
 pub(crate) mod half_typed;
 mod handler;
+mod held_thread;
 pub(crate) mod impl_block;
 pub(crate) mod schema;
 mod schema_attrs;

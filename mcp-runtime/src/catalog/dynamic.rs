@@ -699,6 +699,7 @@ fn dynamic_entry(
         asks: Asks::new(),
         can_ask: true,
         single_use: false,
+        held_thread: None,
         kind,
     })
 }

@@ -68,6 +68,9 @@ pub(crate) struct Entry {
     pub(crate) can_ask: bool,
     /// Whether a client may send each `requestState` back only once.
     pub(crate) single_use: bool,
+    /// Call in the body that holds the thread of other calls.
+    #[cfg_attr(not(feature = "stdio"), allow(dead_code, reason = "for the command line"))]
+    pub(crate) held_thread: Option<&'static str>,
     pub(crate) kind: EntryKind,
 }
 
@@ -309,6 +312,7 @@ impl Entry {
             asks,
             can_ask: params.needs.context || !asks.is_empty(),
             single_use: def.single_use,
+            held_thread: def.held_thread,
             kind,
         };
         // The compiler knows no type that declares headers, so its schemas have those of parameters only.

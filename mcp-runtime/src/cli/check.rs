@@ -1,5 +1,6 @@
 //! The command `check`, which finds problems that make clients reject or mishandle a server.
 
+mod baseline;
 mod descriptions;
 mod finding;
 mod names;
@@ -9,12 +10,14 @@ mod size;
 #[cfg(test)]
 mod tests;
 
+use std::{env, path::Path};
 #[cfg(feature = "contract")]
-use std::{env, fs, path::Path};
+use std::{fs, io::ErrorKind};
 
 use serde_json::{Value, json};
 
 use self::{
+    baseline::{AcceptedFindings, Baseline},
     finding::{CheckedServer, FindingGroup, Severity},
     rules::look,
     size::ListSizes,
@@ -33,6 +36,8 @@ pub(super) const OPTIONS: &[CommandOption] = &[
     STRICT,
     #[cfg(feature = "contract")]
     AGAINST,
+    BASELINE,
+    WRITE_BASELINE,
 ];
 
 const STRICT: CommandOption = CommandOption::flag("--strict", "fails if there is any finding");
@@ -40,6 +45,15 @@ const STRICT: CommandOption = CommandOption::flag("--strict", "fails if there is
 #[cfg(feature = "contract")]
 const AGAINST: CommandOption =
     CommandOption::valued("--against", "FILE", "compares the server with this lock file instead");
+
+const BASELINE: CommandOption =
+    CommandOption::valued("--baseline", "FILE", "leaves out the findings that this file accepts");
+
+const WRITE_BASELINE: CommandOption = CommandOption::valued(
+    "--write-baseline",
+    "FILE",
+    "accepts all findings, and lists them in this file",
+);
 
 pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandError> {
     apart(Box::new(move |_| {
@@ -55,15 +69,38 @@ pub(super) fn run(builder: Builder, given: CommandWords) -> Result<(), CommandEr
 
 async fn output(builder: Builder, given: &CommandWords) -> Result<CommandOutput, CommandError> {
     let (strict, json) = (given.options.has(&STRICT), given.json);
-    #[cfg(feature = "contract")]
-    if let Some(file) = given.options.all(&AGAINST).next() {
-        return compare(builder, Path::new(file), strict, json);
+    let mut files = OPTIONS.iter().filter(|option| **option != STRICT && given.options.has(option));
+    if let (Some(first), Some(second)) = (files.next(), files.next()) {
+        return Err(CommandError::usage(format!(
+            "`{}` and `{}` cannot be used together: run `check` twice",
+            first.name, second.name
+        )));
     }
+    let file = |option| given.options.all(option).next().map(Path::new);
+    #[cfg(feature = "contract")]
+    if let Some(file) = file(&AGAINST) {
+        return compare(builder, file, strict, json);
+    }
+    let baseline = file(&BASELINE).map(Baseline::read).transpose()?;
     let published = CheckedServer::of(builder).await?;
-    let groups = look(&published);
+    let mut groups = look(&published);
+    if let Some(file) = file(&WRITE_BASELINE) {
+        let shown = file.display().to_string();
+        if let Some(problem) = &published.incomplete {
+            return Err(CommandError::failure(format!(
+                "{shown} is not written, because `setup` failed, so that items are missing: {problem}"
+            )));
+        }
+        let count = Baseline::write(file, &groups)?;
+        return Ok(match json {
+            true => as_json(&json!({ "file": shown, "accepted": count })).into(),
+            false => format!("{shown}: {}\n", counted(count, "accepted finding")).into(),
+        });
+    }
+    let accepted = baseline.map(|baseline| baseline.accept(&mut groups));
     let text = match json {
-        true => as_json(&report_as_json(&published, &groups)),
-        false => report(&published, &groups),
+        true => as_json(&report_as_json(&published, &groups, accepted.as_ref())),
+        false => report(&published, &groups, accepted.as_ref()),
     };
     let count: usize = groups.iter().map(|group| group.findings.len()).sum();
     let end = match count {
@@ -88,21 +125,21 @@ fn compare(
     let published = contract::published(&server.identity, &server.catalog.snapshot());
     let shown = file.display();
     let lock = fs::read(file).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => CommandError::failure(format!(
+        ErrorKind::NotFound => CommandError::failure(format!(
             "{shown} does not exist: create it with `{}`, then commit it",
-            regenerate(file)
+            regenerate("schema >", file)
         )),
         _ => CommandError::failure(format!("{shown} cannot be read: {error}")),
     })?;
     let report = published.against(&lock).map_err(|problem| {
         CommandError::failure(format!(
             "{shown}: {problem}\nwrite it again with `{}`",
-            regenerate(file)
+            regenerate("schema >", file)
         ))
     })?;
     let text = match json {
         true => as_json(&report.json()),
-        false => report.text(&shown.to_string(), &regenerate(file)),
+        false => report.text(&shown.to_string(), &regenerate("schema >", file)),
     };
     let end = if report.breaks() {
         Err(CommandError::failure(format!("the server breaks the contract in {shown}")))
@@ -116,15 +153,13 @@ fn compare(
     Ok(CommandOutput { end, ..text.into() })
 }
 
-/// Returns the command that writes the lock file, with the program name of this invocation.
-#[cfg(feature = "contract")]
-fn regenerate(file: &Path) -> String {
+/// Returns the command line that writes a file, with the program name of this invocation.
+fn regenerate(words: &str, file: &Path) -> String {
     let program = env::args_os().next().unwrap_or_default();
-    format!("{} schema > {}", quoted(Path::new(&program)), quoted(file))
+    format!("{} {words} {}", quoted(Path::new(&program)), quoted(file))
 }
 
 /// Returns a path for a command line, with quotes if it contains characters that a shell may interpret.
-#[cfg(feature = "contract")]
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |char: char| {
@@ -141,7 +176,11 @@ fn quoted(path: &Path) -> String {
 }
 
 /// Returns the text that `check` prints.
-fn report(published: &CheckedServer, groups: &[FindingGroup]) -> String {
+fn report(
+    published: &CheckedServer,
+    groups: &[FindingGroup],
+    accepted: Option<&AcceptedFindings>,
+) -> String {
     let mut page = String::new();
     for group in groups {
         page.push_str(&group.title);
@@ -161,6 +200,9 @@ fn report(published: &CheckedServer, groups: &[FindingGroup]) -> String {
             "not everything was checked, because `setup` failed: {problem}\n\n"
         ));
     }
+    if let Some(accepted) = accepted {
+        page.push_str(&accepted.report());
+    }
     let size = ListSizes::of(published);
     page.push_str(&format!("{}: {}", published.identity.name, counts(published)));
     page.push_str(&format!(
@@ -169,13 +211,17 @@ fn report(published: &CheckedServer, groups: &[FindingGroup]) -> String {
         size.tokens(),
         biggest(&size),
     ));
-    page.push_str(&verdict(groups));
+    page.push_str(&verdict(groups, accepted.is_some_and(AcceptedFindings::is_any)));
     page.push('\n');
     page
 }
 
 /// Returns the JSON that `check --json` prints.
-fn report_as_json(published: &CheckedServer, groups: &[FindingGroup]) -> Value {
+fn report_as_json(
+    published: &CheckedServer,
+    groups: &[FindingGroup],
+    accepted: Option<&AcceptedFindings>,
+) -> Value {
     let findings = groups.iter().flat_map(|group| {
         group.findings.iter().map(|finding| {
             json!({
@@ -189,12 +235,16 @@ fn report_as_json(published: &CheckedServer, groups: &[FindingGroup]) -> Value {
         })
     });
     let size = ListSizes::of(published);
-    json!({
+    let mut report = json!({
         "findings": findings.collect::<Vec<_>>(),
         "setupError": published.incomplete,
         "bytes": size.manifest,
         "toolTokens": size.tokens(),
-    })
+    });
+    if let Some(accepted) = accepted {
+        report["baseline"] = accepted.json();
+    }
+    report
 }
 
 /// Returns the number of items of each kind: `2 tools, 1 prompt`.
@@ -227,11 +277,12 @@ fn biggest(size: &ListSizes) -> String {
     format!(", the largest are {} bytes", biggest.collect::<Vec<_>>().join(", "))
 }
 
-fn verdict(groups: &[FindingGroup]) -> String {
+fn verdict(groups: &[FindingGroup], any_accepted: bool) -> String {
     let all = || groups.iter().flat_map(|group| &group.findings);
     let errors = all().filter(|finding| finding.severity == Severity::Error).count();
     let warnings = all().count() - errors;
     match (errors, warnings) {
+        (0, 0) if any_accepted => "No further finding.".to_owned(),
         (0, 0) => "No known client has a problem with any of it.".to_owned(),
         (0, _) => format!("{}.", counted(warnings, "warning")),
         (_, 0) => format!("{}.", counted(errors, "error")),

@@ -50,6 +50,8 @@ pub struct ItemDef {
     pub(crate) priority: Option<f64>,
     /// Members of `_meta`.
     pub(crate) meta: &'static [(&'static str, MetaValue)],
+    /// Call in the body that holds the thread of other calls.
+    pub(crate) held_thread: Option<&'static str>,
 }
 
 impl fmt::Debug for ItemDef {
@@ -184,6 +186,7 @@ impl ItemDef {
             audience: &[],
             priority: None,
             meta: &[],
+            held_thread: None,
         }
     }
 
@@ -295,6 +298,8 @@ setters! {
     priority: f64 => Some;
     /// Sets the metadata for clients, `_meta`.
     meta: &'static [(&'static str, MetaValue)];
+    /// Names a call in the body that holds the thread of other calls, for `check`.
+    held_thread: &'static str => Some;
 }
 
 #[cfg(feature = "auth")]

@@ -72,10 +72,15 @@ pub(super) struct CheckedItem<'a> {
 }
 
 impl CheckedItem<'_> {
-    /// Returns the heading of the item's findings: the kind, the key and the source location of the item.
+    /// Returns the kind and the key, such as ``tool `add` ``.
+    pub(super) fn name(&self) -> String {
+        format!("{} `{}`", self.kind, self.key)
+    }
+
+    /// Returns the heading of the item's findings: the name and the source location of the item.
     pub(super) fn title(&self) -> String {
         let place = self.entry.map(|entry| format!(", {}", entry.place())).unwrap_or_default();
-        format!("{} `{}`{place}", self.kind, self.key)
+        self.name() + &place
     }
 
     /// Returns whether the item was added at run time instead of being declared with an attribute.
@@ -124,8 +129,17 @@ pub(super) struct CheckFinding {
 
 /// Findings about one item, or about the server as a whole.
 pub(super) struct FindingGroup {
+    /// Name of the item, or `server`. Unlike the title, it stays the same when the item moves to another line.
+    pub(super) item: String,
     pub(super) title: String,
     pub(super) findings: Vec<CheckFinding>,
+}
+
+impl FindingGroup {
+    /// Returns the number of findings of a rule.
+    pub(super) fn count(&self, rule: &str) -> usize {
+        self.findings.iter().filter(|finding| finding.rule == rule).count()
+    }
 }
 
 /// Severity of a finding.

@@ -30,6 +30,7 @@ pub(super) enum Look {
 }
 
 const TOOLS: &[&str] = &["tool"];
+const FUNCTIONS: &[&str] = &["tool", "resource", "template", "prompt"];
 const PROMPTS: &[&str] = &["prompt"];
 /// Kinds of items that the rule about media types examines. Templates are left out, because the resources of a template can have different
 /// media types.
@@ -129,6 +130,16 @@ pub(super) static RULES: &[CheckRule] = &[
         severity: Warning,
         because: &["github/copilot-cli#2538"],
         look: Look::Item(TOOLS, required_task),
+    },
+    CheckRule {
+        name: "held thread",
+        severity: Warning,
+        because: &[
+            "modelcontextprotocol/python-sdk#1646",
+            "ykuwai/ppt-mcp#198",
+            "UMEP-dev/SUEWS#1412",
+        ],
+        look: Look::Item(FUNCTIONS, held_thread),
     },
     CheckRule {
         name: "no description",
@@ -232,13 +243,13 @@ pub(super) fn look(published: &CheckedServer) -> Vec<FindingGroup> {
         }
     }
     let title = format!("server `{}`", published.identity.name);
-    let mut groups = vec![FindingGroup { title, findings: server }];
+    let mut groups = vec![FindingGroup { item: "server".to_owned(), title, findings: server }];
     for item in published.items() {
         let all = RULES.iter().flat_map(|rule| rule.about(&item));
         let (mut findings, warnings): (Vec<CheckFinding>, Vec<_>) =
             all.partition(|finding| finding.severity == Error);
         findings.extend(warnings);
-        groups.push(FindingGroup { title: item.title(), findings });
+        groups.push(FindingGroup { item: item.name(), title: item.title(), findings });
     }
     groups.retain(|group| !group.findings.is_empty());
     groups
@@ -270,4 +281,13 @@ fn required_task(tool: &CheckedItem<'_>) -> Vec<Problem> {
         what,
         "use `task` without `required`, so that those clients wait for the result",
     )]
+}
+
+/// Finds functions that hold the thread of other calls. The macros have looked for known calls in the body only, so functions that compute
+/// for long, or that wait inside of another function, are not found. The server logs these when they run.
+fn held_thread(item: &CheckedItem<'_>) -> Vec<Problem> {
+    let Some(call) = item.entry.and_then(|entry| entry.held_thread) else { return Vec::new() };
+    let what = format!("`{call}` in its body holds the thread of other calls, so that they wait");
+    let fix = "`blocking` in the attribute of a plain `fn`; in an `async fn`, an equivalent with `.await`, or `tokio::task::spawn_blocking`";
+    vec![Problem::new(what, fix)]
 }

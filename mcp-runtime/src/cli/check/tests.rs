@@ -187,8 +187,8 @@ fn each_rule_of_check_finds_its_wrong_case_and_passes_its_right_case() {
         // The rule `schemas` reports each finding under the name of the violated rule of the compatible form, which is `format` in this
         // case.
         let expected = if rule == "schemas" { "format" } else { rule };
-        assert_eq!(rules_found(&wrong), [expected], "{}", report(&wrong, &look(&wrong)));
-        assert_eq!(rules_found(&right), [""; 0], "{rule}: {}", report(&right, &look(&right)));
+        assert_eq!(rules_found(&wrong), [expected], "{}", report(&wrong, &look(&wrong), None));
+        assert_eq!(rules_found(&right), [""; 0], "{rule}: {}", report(&right, &look(&right), None));
     }
 }
 
@@ -196,7 +196,8 @@ fn each_rule_of_check_finds_its_wrong_case_and_passes_its_right_case() {
 fn each_rule_has_a_case_and_a_reason() {
     for rule in RULES {
         // Cases of these rules need a catalog entry, so they have tests of their own.
-        let elsewhere = ["too large to be spelled out", "task only"].contains(&rule.name);
+        let elsewhere =
+            ["too large to be spelled out", "task only", "held thread"].contains(&rule.name);
         assert!(elsewhere || cases().iter().any(|case| case.0 == rule.name), "{}", rule.name);
         let is_thread = |text: &&str| {
             text.split_once('#').is_some_and(|(repository, number)| {
@@ -305,7 +306,7 @@ fn a_tool_that_runs_as_a_task_only_is_found() {
 /// Checks that the report about a tool with this member contains a text.
 fn check_report(pointer: &str, value: Value, expected: &str) {
     let published = with(pointer, value);
-    let text = report(&published, &look(&published));
+    let text = report(&published, &look(&published), None);
     assert!(text.contains(expected), "{expected} is not in\n{text}");
 }
 
@@ -405,7 +406,7 @@ fn a_field_may_be_documented_by_the_description_of_its_type() {
 fn undocumented_arguments_of_prompts_are_found() {
     let arguments = json!([{ "name": "code" }, { "name": "style", "description": " " }]);
     let published = named(|lists| &mut lists.prompts, review(&arguments));
-    let text = report(&published, &look(&published));
+    let text = report(&published, &look(&published), None);
     let expected = "the arguments `code`, `style` have no description: the user who fills in the prompt sees only a name\n    fix: a doc comment";
     assert!(text.contains(expected), "{text}");
 }
@@ -442,7 +443,7 @@ fn the_fix_for_a_full_schema_names_where_the_profile_is_set() {
 
 #[test]
 fn a_clean_server_gets_one_line() {
-    let text = report(&server(), &look(&server()));
+    let text = report(&server(), &look(&server()), None);
     assert_eq!(
         text,
         "adder: 1 tool, 1 resource, 1 template, 1 prompt, 274 bytes of lists; the tools take up about 43 tokens of a \
@@ -456,7 +457,7 @@ fn findings_of_one_item_are_printed_together() {
     wrong["description"] = Value::Null;
     wrong["inputSchema"]["properties"]["a"] = json!({ "type": "integer" });
     let published = tools([tool("add"), wrong]);
-    let text = report(&published, &look(&published));
+    let text = report(&published, &look(&published), None);
     let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with("    ")).collect();
     assert_eq!(
         lines[..4],
@@ -520,10 +521,10 @@ fn a_finding_in_a_definition_names_the_argument_that_refers_to_it() {
     );
 }
 
-#[cfg(all(feature = "contract", unix))]
+#[cfg(unix)]
 #[test]
 fn the_command_that_writes_the_lock_file_can_be_copied_into_a_shell() {
-    let command = |file: &str| super::regenerate(std::path::Path::new(file));
+    let command = |file: &str| super::regenerate("schema >", std::path::Path::new(file));
     assert!(command("a/mcp.lock.json").ends_with(" schema > a/mcp.lock.json"));
     assert!(command("my notes/a's.json").ends_with(r" schema > 'my notes/a'\''s.json'"));
 }
@@ -557,4 +558,35 @@ async fn a_field_of_the_arguments_is_renamed_by_serde_and_a_parameter_by_arg() {
         let fixes: Vec<_> = group.findings.iter().map(|finding| &finding.problem.fix).collect();
         assert!(fixes.iter().any(|found| found.ends_with(fix)), "{fixes:?}");
     }
+}
+
+/// Waits on the thread of other calls.
+#[mcp_macros::tool(crate = crate, group = "held threads")]
+fn wait_here() {
+    std::thread::sleep(std::time::Duration::ZERO);
+}
+
+/// Waits on a thread of its own.
+#[mcp_macros::tool(crate = crate, group = "held threads", blocking)]
+fn wait_elsewhere() {
+    std::thread::sleep(std::time::Duration::ZERO);
+}
+
+/// Waits on the thread of other calls, too.
+#[mcp_macros::resource("held://{id}", crate = crate, group = "held threads", mime_type = "text/plain")]
+async fn wait_in_async(id: u32) -> String {
+    std::thread::sleep(std::time::Duration::ZERO);
+    id.to_string()
+}
+
+#[tokio::test]
+async fn functions_that_hold_the_thread_of_other_calls_are_found() {
+    let server = crate::server!(crate = crate, group = "held threads");
+    let Ok(published) = CheckedServer::of(server).await else { panic!("a server") };
+    let groups = look(&published);
+    let found = groups.iter().map(|group| (&*group.item, group.count("held thread")));
+    let found: Vec<_> = found.collect();
+    assert_eq!(found, [("tool `wait_here`", 1), ("template `held://{id}`", 1)]);
+    let what = &groups[0].findings[0].problem.what;
+    assert!(what.starts_with("`thread::sleep` in its body holds the thread"), "{what}");
 }

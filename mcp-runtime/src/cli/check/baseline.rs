@@ -1,0 +1,198 @@
+//! File of the findings that the author accepts. Its entries name an item and a rule, and count the findings, because the texts of findings
+//! contain sizes and names of arguments, which change.
+
+use std::{
+    fs,
+    io::ErrorKind,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{counted, finding::FindingGroup, regenerate};
+use crate::cli::exit::CommandError;
+
+/// The file, and its content.
+pub(super) struct Baseline {
+    file: PathBuf,
+    entries: Vec<BaselineEntry>,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct BaselineContent {
+    accepted: Vec<BaselineEntry>,
+}
+
+/// Accepted findings of one rule about one item.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct BaselineEntry {
+    item: String,
+    rule: String,
+    #[serde(default = "one")]
+    count: usize,
+    /// Reason of the author, for readers of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+fn one() -> usize {
+    1
+}
+
+impl BaselineEntry {
+    fn is_of(&self, item: &str, rule: &str) -> bool {
+        self.item == item && self.rule == rule
+    }
+}
+
+impl Baseline {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// Fails if the file does not exist, cannot be read, is no baseline, or has two entries for one item and rule.
+    pub(super) fn read(file: &Path) -> Result<Self, CommandError> {
+        Self::read_if_exists(file)?.ok_or_else(|| {
+            CommandError::failure(format!(
+                "{} does not exist: create it with `{}`, then commit it",
+                file.display(),
+                regenerate("check --write-baseline", file)
+            ))
+        })
+    }
+
+    fn read_if_exists(file: &Path) -> Result<Option<Self>, CommandError> {
+        let failure =
+            |problem: String| CommandError::failure(format!("{} {problem}", file.display()));
+        let text = match fs::read(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failure(format!("cannot be read: {error}"))),
+        };
+        let BaselineContent { accepted: entries } = serde_json::from_slice(&text)
+            .map_err(|error| failure(format!("is no baseline of `check`: {error}")))?;
+        for (at, BaselineEntry { item, rule, .. }) in entries.iter().enumerate() {
+            if entries[..at].iter().any(|entry| entry.is_of(item, rule)) {
+                return Err(failure(format!(
+                    "has two entries for {item} and the rule `{rule}`: keep one, with the sum of both as `count`"
+                )));
+            }
+        }
+        Ok(Some(Self { file: file.to_owned(), entries }))
+    }
+
+    /// Removes the accepted findings from `groups`. If there are more than the file accepts, all of them stay, because any of them may be
+    /// the new one.
+    pub(super) fn accept(self, groups: &mut Vec<FindingGroup>) -> AcceptedFindings {
+        let mut accepted =
+            AcceptedFindings { file: self.file, count: 0, exceeded: Vec::new(), gone: Vec::new() };
+        for entry in self.entries {
+            let group = groups.iter_mut().find(|group| group.item == entry.item);
+            let found = group.as_ref().map_or(0, |group| group.count(&entry.rule));
+            if found > entry.count {
+                accepted.exceeded.push((entry, found));
+                continue;
+            }
+            accepted.count += found;
+            if let Some(group) = group {
+                group.findings.retain(|finding| finding.rule != entry.rule);
+            }
+            if found < entry.count {
+                accepted.gone.push((entry, found));
+            }
+        }
+        groups.retain(|group| !group.findings.is_empty());
+        accepted
+    }
+
+    /// Writes all findings to the file, and returns their number. Entries that are in the file already keep their reasons.
+    ///
+    /// # Errors
+    /// Fails if the file exists and is no baseline, or cannot be written.
+    pub(super) fn write(file: &Path, groups: &[FindingGroup]) -> Result<usize, CommandError> {
+        let mut before = Self::read_if_exists(file)?.map(|known| known.entries).unwrap_or_default();
+        let mut accepted: Vec<BaselineEntry> = Vec::new();
+        let found = groups
+            .iter()
+            .flat_map(|group| group.findings.iter().map(|finding| (&*group.item, finding.rule)));
+        for (item, rule) in found.clone() {
+            if let Some(entry) = accepted.iter_mut().find(|entry| entry.is_of(item, rule)) {
+                entry.count += 1;
+                continue;
+            }
+            let known = before.iter_mut().find(|entry| entry.is_of(item, rule));
+            accepted.push(BaselineEntry {
+                item: item.to_owned(),
+                rule: rule.to_owned(),
+                count: 1,
+                reason: known.and_then(|entry| entry.reason.take()),
+            });
+        }
+        let content = serde_json::to_string_pretty(&BaselineContent { accepted })
+            .map_err(CommandError::failure)?;
+        fs::write(file, content + "\n").map_err(|error| {
+            CommandError::failure(format!("{} cannot be written: {error}", file.display()))
+        })?;
+        Ok(found.count())
+    }
+}
+
+/// Result of the comparison with a baseline.
+pub(super) struct AcceptedFindings {
+    file: PathBuf,
+    count: usize,
+    /// Entries that accept fewer findings than there are, and the number of the findings.
+    exceeded: Vec<(BaselineEntry, usize)>,
+    /// Entries that accept more findings than there are, and the number of the findings.
+    gone: Vec<(BaselineEntry, usize)>,
+}
+
+impl AcceptedFindings {
+    pub(super) fn is_any(&self) -> bool {
+        self.count > 0
+    }
+
+    /// Returns the lines for the report.
+    pub(super) fn report(&self) -> String {
+        let shown = self.file.display();
+        let lines = |entries: &[(BaselineEntry, usize)]| -> String {
+            let line = |(entry, found): &(BaselineEntry, usize)| {
+                format!(
+                    "  {} ({}): accepts {}, found {found}\n",
+                    entry.item, entry.rule, entry.count
+                )
+            };
+            entries.iter().map(line).collect()
+        };
+        let mut text = format!("{shown}: {}\n", counted(self.count, "accepted finding"));
+        if !self.exceeded.is_empty() {
+            text += &format!(
+                "there are more findings than {shown} accepts:\n{}",
+                lines(&self.exceeded)
+            );
+        }
+        if !self.gone.is_empty() {
+            let write = regenerate("check --write-baseline", &self.file);
+            text += &format!(
+                "findings in {shown} are gone, write it again with `{write}`:\n{}",
+                lines(&self.gone)
+            );
+        }
+        text + "\n"
+    }
+
+    /// Returns the member `baseline` of the report as JSON.
+    pub(super) fn json(&self) -> Value {
+        let listed = |entries: &[(BaselineEntry, usize)]| -> Value {
+            let entry = |(entry, found): &(BaselineEntry, usize)| json!({ "item": entry.item, "rule": entry.rule, "count": entry.count, "found": found });
+            entries.iter().map(entry).collect()
+        };
+        json!({
+            "accepted": self.count,
+            "exceeded": listed(&self.exceeded),
+            "gone": listed(&self.gone),
+        })
+    }
+}
