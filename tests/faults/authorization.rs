@@ -7,6 +7,7 @@ use mcp_runtime::{
     auth::{Auth, Authorization, Denied, Jwt, ProtectedResource, StaticTokens, TokenVerifier},
     http::HeaderMap,
     prelude::*,
+    testing::TestClient,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -353,6 +354,65 @@ fn tokens_for_development_stay_on_this_machine() {
         let refused = unfit.bind_http("127.0.0.1:0").await.unwrap_err().to_string();
         assert!(refused.contains("`PATH` has characters other than"), "{refused}");
     });
+}
+
+/// Settings of a server with one token.
+#[config(env = "PROTECTED")]
+struct Team {
+    /// Access token of the team
+    #[config(secret)]
+    token: String,
+    /// Name of the team
+    team: String,
+}
+
+fn of_team(config: &Team) -> StaticTokens {
+    StaticTokens::new().secret_token(&config.token, config.team.clone())
+}
+
+#[support::test]
+fn a_token_can_come_from_the_settings() {
+    run(async {
+        let team = |token: &str| Team { token: token.into(), team: "crew".into() };
+        let build = |token: &str| server().state(team(token)).auth_with(of_team);
+        let served = Served::start(build("0123456789abcdef")).await;
+        let reply = with("0123456789abcdef", call("greet")).ask(served.address).await;
+        assert!(reply.text().contains("Hello, crew!"), "{}", reply.text());
+        let reply = ask(served.address, "0123456789abcdeF").await;
+        check_refused(&reply, 401, "error=\"invalid_token\"", "", "wrong");
+        served.end().await;
+        build("0123456789abcdef").bind_http("0.0.0.0:0").await.expect("any address");
+        let short = build("0123456789abcde").bind_http("127.0.0.1:0").await.unwrap_err();
+        assert!(short.to_string().contains("token number 1 has fewer than 16"), "{short}");
+
+        // Stdio needs neither value.
+        let bare = || server().auth_with(of_team);
+        let mut client = TestClient::connect(bare()).await.expect("it starts");
+        assert_eq!(client.call("greet", json!({})).await.unwrap().text(), "Hello, stranger!");
+        for refused in [
+            bare().bind_http("127.0.0.1:0").await.unwrap_err().to_string(),
+            bare().into_service().await.unwrap_err().to_string(),
+        ] {
+            assert!(refused.contains("the configuration has 2 problems:\n- "), "{refused}");
+            assert!(refused.contains("PROTECTED_TOKEN"), "{refused}");
+            assert!(refused.contains("PROTECTED_TEAM"), "{refused}");
+        }
+    });
+}
+
+#[support::test]
+fn a_second_verifier_is_refused_with_its_place() {
+    let tokens = || StaticTokens::new().token("a", "ada");
+    let team = || Team { token: "0123456789abcdef".into(), team: "crew".into() };
+    for twice in [
+        server().auth(tokens()).state(team()).auth_with(of_team),
+        server().state(team()).auth_with(of_team).auth(tokens()),
+        server().state(team()).auth_with(of_team).auth_with(of_team),
+    ] {
+        let said = twice.build().unwrap_err().to_string();
+        assert!(said.contains("`.auth_with(…)` at tests/faults/authorization.rs:"), "{said}");
+        assert!(said.contains("a verifier is already set"), "{said}");
+    }
 }
 
 #[support::test]

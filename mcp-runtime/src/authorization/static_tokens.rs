@@ -75,6 +75,43 @@ impl StaticTokens {
         self.token_from(variable, std::env::var_os(variable), authorization.into())
     }
 
+    /// Maps a token that the program has read when it started to a caller, such as a secret of a struct with
+    /// [`#[config]`](macro@crate::prelude::config).
+    ///
+    /// The server may then listen on every address. It does not start over HTTP if the token has fewer than 16 characters.
+    /// `openssl rand -hex 32` makes a good token. Never pass a text of the source.
+    ///
+    /// ```
+    /// use mcp_runtime::{auth::StaticTokens, prelude::*};
+    ///
+    /// #[config]
+    /// struct Config {
+    ///     /// Access token of the team
+    ///     #[config(secret)]
+    ///     token: String,
+    /// }
+    ///
+    /// let server = mcp_runtime::server!()
+    ///     .auth_with(|config: &Config| StaticTokens::new().secret_token(&config.token, "team"));
+    /// ```
+    #[must_use]
+    pub fn secret_token(mut self, token: &str, authorization: impl Into<Authorization>) -> Self {
+        match token_problem(token) {
+            None => self.known.push((digested(token), authorization.into())),
+            Some(problem) => {
+                let at = self.known.len() + 1;
+                let why = format!("token number {at} {problem}: {FIX}");
+                self.missing.get_or_insert(why);
+            }
+        }
+        self
+    }
+
+    /// Creates a verifier with which no server starts over HTTP.
+    pub(crate) fn unusable(why: String) -> Self {
+        Self { missing: Some(why), ..Self::default() }
+    }
+
     fn token_from(
         mut self,
         variable: &str,
@@ -84,17 +121,30 @@ impl StaticTokens {
         let value = value.unwrap_or_default();
         let problem = match value.to_str() {
             Some("") => "is not set",
-            Some(token) if token.len() < SHORTEST => "has fewer than 16 characters",
-            Some(token) if is_b64token(token.as_bytes()) => {
-                self.known.push((digested(token), authorization));
-                return self;
-            }
-            _ => "has characters other than letters, digits, `-._~+/`, and `=` at its end",
+            Some(token) => match token_problem(token) {
+                Some(problem) => problem,
+                None => {
+                    self.known.push((digested(token), authorization));
+                    return self;
+                }
+            },
+            None => UNUSUAL,
         };
-        self.missing.get_or_insert(format!(
-            "the variable `{variable}` {problem}: set it to a token for clients, such as the output of `openssl rand -hex 32`"
-        ));
+        self.missing.get_or_insert(format!("the variable `{variable}` {problem}: {FIX}"));
         self
+    }
+}
+
+const FIX: &str = "set it to a token for clients, such as the output of `openssl rand -hex 32`";
+
+const UNUSUAL: &str = "has characters other than letters, digits, `-._~+/`, and `=` at its end";
+
+/// Returns the reason why a token that is not in the source cannot be used.
+fn token_problem(token: &str) -> Option<&'static str> {
+    match token {
+        _ if token.len() < SHORTEST => Some("has fewer than 16 characters"),
+        _ if !is_b64token(token.as_bytes()) => Some(UNUSUAL),
+        _ => None,
     }
 }
 

@@ -1,13 +1,23 @@
 //! Settings for authorization over HTTP.
 
-use std::sync::Arc;
-
-use super::{arguments::CallSite, settings::Builder};
-use crate::{
-    authorization::{ProtectedResource, Rules},
-    call::context::Policy,
-    catalog::Entry,
+use std::{
+    any::{TypeId, type_name},
+    sync::Arc,
 };
+
+use super::{
+    arguments::CallSite,
+    settings::{Builder, ConfiguredAuth},
+};
+use crate::{
+    authorization::{ProtectedResource, Rules, StaticTokens},
+    call::context::{Policy, States},
+    catalog::Entry,
+    config::{self, Configuration, DeclaredConfig},
+};
+
+const SECOND_VERIFIER: &str =
+    "a verifier is already set, and a server has only one: remove one of the two calls";
 
 /// Access to a server over HTTP.
 impl Builder {
@@ -15,7 +25,7 @@ impl Builder {
     ///
     /// Pass [`Jwt`](crate::auth::Jwt) for tokens that an issuer has signed, or your own [`TokenVerifier`](crate::auth::TokenVerifier) for
     /// other tokens. [`StaticTokens`](crate::auth::StaticTokens) takes a token from an environment variable. Pass a [`ProtectedResource`] to set more than the
-    /// verifier.
+    /// verifier. A verifier that depends on settings is made by [`auth_with`](Self::auth_with).
     ///
     /// The server verifies every request before it reads the body. Handlers take [`Auth`](crate::auth::Auth) to learn who the caller is.
     /// Tasks, sessions and other state that a call creates belong only to the caller's [`Principal`](crate::auth::Principal).
@@ -39,9 +49,54 @@ impl Builder {
     #[must_use]
     #[track_caller]
     pub fn auth(mut self, resource: impl Into<ProtectedResource>) -> Self {
-        let resource = resource.into();
+        self.protect(resource.into(), "auth", CallSite::here());
+        self
+    }
+
+    /// Like [`auth`](Self::auth), with a verifier that depends on a struct with [`#[config]`](macro@crate::prelude::config), such as a token
+    /// or the URL of an issuer.
+    ///
+    /// The closure runs when the server is built, if every field of the struct has a value. Otherwise the server does not start over HTTP,
+    /// and the error lists the missing values. Stdio and commands such as `list` need no values. In a test, give the struct with
+    /// [`state`](Self::state) before.
+    ///
+    /// ```
+    /// use mcp_runtime::{auth::StaticTokens, prelude::*};
+    ///
+    /// #[config]
+    /// struct Config {
+    ///     /// Access token of the team
+    ///     #[config(secret)]
+    ///     token: String,
+    /// }
+    ///
+    /// let server = mcp_runtime::server!()
+    ///     .auth_with(|config: &Config| StaticTokens::new().secret_token(&config.token, "team"));
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn auth_with<C: Configuration, R: Into<ProtectedResource>>(
+        mut self,
+        resource: impl FnOnce(&C) -> R + Send + 'static,
+    ) -> Self {
+        let configured = ConfiguredAuth {
+            config: TypeId::of::<C>(),
+            make: Box::new(move |states| match states.get::<C>() {
+                Some(config) => Ok(resource(config).into()),
+                // A `setup` makes the struct.
+                None => Err(format!("there is no `{}` before the server starts", type_name::<C>())),
+            }),
+            place: CallSite::here(),
+        };
+        if self.configured_auth.replace(configured).is_some() {
+            self.refuse("auth_with", SECOND_VERIFIER);
+        }
+        self
+    }
+
+    fn protect(&mut self, resource: ProtectedResource, method: &str, place: CallSite) {
         for problem in resource.problems() {
-            self.refuse("auth", problem);
+            self.refuse_at(method, place, problem);
         }
         #[cfg(feature = "auth")]
         if let Some(origin) = resource.pages().and_then(|pages| pages.own_origin()) {
@@ -52,12 +107,8 @@ impl Builder {
             self.http.origins.push(origin.to_ascii_lowercase());
         }
         if self.http.protected.replace(Arc::new(resource)).is_some() {
-            self.refuse(
-                "auth",
-                "a verifier is already set, and a server has only one: remove one of the two calls",
-            );
+            self.refuse_at(method, place, SECOND_VERIFIER);
         }
-        self
     }
 
     /// Adds a policy that decides who may use which tool, resource or prompt.
@@ -82,6 +133,37 @@ impl Builder {
     pub fn policy(mut self, policy: impl Policy) -> Self {
         self.policies.push((Arc::new(policy), CallSite::here()));
         self
+    }
+
+    /// Runs the closure of [`auth_with`](Self::auth_with). If values are missing, the server gets a verifier that does not serve.
+    pub(crate) fn with_configured_auth(mut self) -> Self {
+        if let Some(ConfiguredAuth { config, make, place }) = self.configured_auth.take() {
+            let is_given = self.promised.iter().any(|promised| promised.id == config);
+            let resource = match is_given {
+                true => make(&self.states),
+                false => self.read_alone(config).and_then(|states| make(&states)),
+            };
+            let resource = resource.unwrap_or_else(|why| StaticTokens::unusable(why).into());
+            self.protect(resource, "auth_with", place);
+        }
+        self
+    }
+
+    /// Whether the closure of [`auth_with`](Self::auth_with) takes this struct.
+    pub(super) fn auth_takes(&self, config: TypeId) -> bool {
+        self.configured_auth.as_ref().is_some_and(|auth| auth.config == config)
+    }
+
+    /// Reads a single struct with `#[config]`.
+    ///
+    /// # Errors
+    /// Fails if values are missing or wrong.
+    fn read_alone(&self, config: TypeId) -> Result<States, String> {
+        let structs = config::registered().filter(|entry| entry.def().id() == config);
+        let structs = structs.map(|entry| (entry, true));
+        let mut states = States::default();
+        DeclaredConfig::new(&self.identity.name, structs, self.given.as_ref()).read(&mut states)?;
+        Ok(states)
     }
 
     /// Returns the contradictions between authorization settings, as problems to report.
@@ -129,5 +211,36 @@ impl Builder {
         let policies =
             std::mem::take(&mut self.policies).into_iter().map(|(policy, _)| policy).collect();
         Rules { policies, protected: self.http.protected.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::auth::StaticTokens;
+
+    /// Settings of a server with one token.
+    #[mcp_macros::config(crate = crate, env = "BUILDER_AUTH")]
+    struct Team {
+        /// Access token of the team
+        #[config(secret)]
+        builder_auth_token: String,
+    }
+
+    #[test]
+    fn a_token_can_be_given_on_the_command_line() {
+        let serves = |given: Option<&str>| {
+            let mut builder = crate::server!(crate = crate, group = "auth of a builder").auth_with(
+                |team: &Team| StaticTokens::new().secret_token(&team.builder_auth_token, "team"),
+            );
+            let given =
+                given.map(|token| ("builder-auth-token".to_owned(), vec![token.to_owned()]));
+            builder.given = Some(given.into_iter().collect());
+            let protected = builder.with_configured_auth().http.protected.expect("a verifier");
+            protected.may_serve_at(None)
+        };
+        assert_eq!(serves(Some("0123456789abcdef")), Ok(()));
+        assert!(serves(Some("short")).unwrap_err().contains("has fewer than 16 characters"));
+        let missing = serves(None).unwrap_err();
+        assert!(missing.contains("BUILDER_AUTH_BUILDER_AUTH_TOKEN"), "{missing}");
     }
 }

@@ -38,6 +38,10 @@ impl Builder {
     /// assert!(mcp_runtime::server!().items(items![add]).build().is_ok());
     /// ```
     pub fn build(mut self) -> Result<Server, BuildError> {
+        #[cfg(feature = "auth")]
+        {
+            self = self.with_configured_auth();
+        }
         let found = check::entries(&self, ServerState::Known);
         let config = self.config_plan(&found.states);
         let problems = self.own_problems().chain(found.problems).chain(config.problems());
@@ -91,6 +95,10 @@ impl Builder {
 
     /// Runs the checks of [`build`](Builder::build). The method does not run `setup`, and does not open the store.
     pub(crate) fn check_all(mut self) -> Result<(), BuildError> {
+        #[cfg(feature = "auth")]
+        {
+            self = self.with_configured_auth();
+        }
         let problems = self.all_problems(ServerState::Known);
         fail_unless_empty(problems)
     }
@@ -154,7 +162,10 @@ impl Builder {
             let id = entry.def().id();
             let is_needed = states.contains(&id) || self.taken.iter().any(|taken| taken.id == id);
             let is_given = self.promised.iter().any(|promised| promised.id == id);
-            (!is_given && (is_needed || self.has_config(entry.def()))).then_some((entry, is_needed))
+            let is_known = is_needed || self.has_config(entry.def());
+            #[cfg(feature = "auth")]
+            let is_known = is_known || self.auth_takes(id);
+            (!is_given && is_known).then_some((entry, is_needed))
         });
         DeclaredConfig::new(&self.identity.name, structs, self.given.as_ref())
     }

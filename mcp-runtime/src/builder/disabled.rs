@@ -62,6 +62,7 @@ unavailable! {
 #[cfg(not(feature = "auth"))]
 unavailable! {
     impl Builder where unavailable::AuthFeature {
+        fn auth_with<F>(self, _: F) -> Self;
         fn policy<P>(self, _: P) -> Self where {
             P: Fn(&unavailable::OfPolicy, &unavailable::OfPolicy) -> bool,
         };

@@ -304,6 +304,8 @@ impl Builder {
 #[cfg(feature = "http")]
 /// Builds the server and starts it. `bound` is the address of its listener, or `None` if an application listens.
 async fn start(builder: Builder, bound: Option<IpAddr>) -> Result<HttpService, ServeError> {
+    #[cfg(feature = "auth")]
+    let builder = builder.with_configured_auth();
     let settings = builder.http.clone();
     HttpService::check_address(&settings, bound)?;
     HttpService::start(builder.build()?, settings, bound).await

@@ -10,7 +10,7 @@ use std::{
 
 use super::arguments::{CallSite, Items, Made, Opening, Setup, Size};
 #[cfg(feature = "auth")]
-use crate::authorization::SharedPolicy;
+use crate::authorization::{ProtectedResource, SharedPolicy};
 #[cfg(feature = "http")]
 use crate::server::HttpSettings;
 use crate::{
@@ -96,6 +96,8 @@ pub struct Builder {
     pub(crate) http: HttpSettings,
     #[cfg(feature = "auth")]
     pub(super) policies: Vec<(SharedPolicy, CallSite)>,
+    #[cfg(feature = "auth")]
+    pub(super) configured_auth: Option<ConfiguredAuth>,
     /// Whether a `setup` takes the [`Handle`](crate::Handle), with which it may add items.
     pub(super) setups_may_add_items: bool,
     pub(super) problems: Vec<String>,
@@ -118,6 +120,17 @@ pub(super) struct TakenState {
     /// Whether the state exists before this `setup` runs.
     pub(super) is_promised: bool,
 }
+
+/// Closure of `auth_with`, which waits for the values of the struct that it takes.
+#[cfg(feature = "auth")]
+pub(super) struct ConfiguredAuth {
+    pub(super) config: TypeId,
+    pub(super) make: Box<MakeResource>,
+    pub(super) place: CallSite,
+}
+
+#[cfg(feature = "auth")]
+type MakeResource = dyn FnOnce(&States) -> Result<ProtectedResource, String> + Send;
 
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -155,6 +168,8 @@ pub fn builder(identity: Identity) -> Builder {
         http: HttpSettings::default(),
         #[cfg(feature = "auth")]
         policies: Vec::new(),
+        #[cfg(feature = "auth")]
+        configured_auth: None,
         setups_may_add_items: false,
         problems: Vec::new(),
     }
@@ -367,7 +382,12 @@ impl Builder {
     /// Records a problem with the user's call of `method`. [`build`](Self::build) reports it together with all other problems.
     #[track_caller]
     pub(super) fn refuse(&mut self, method: &str, problem: impl fmt::Display) {
-        self.problems.push(format!("`.{method}(…)` at {}: {problem}", CallSite::here()));
+        self.refuse_at(method, CallSite::here(), problem);
+    }
+
+    /// Records a problem with the call of `method` at this place.
+    pub(super) fn refuse_at(&mut self, method: &str, place: CallSite, problem: impl fmt::Display) {
+        self.problems.push(format!("`.{method}(…)` at {place}: {problem}"));
     }
 
     /// Adds a closure that runs when the server stops, after the last call has been answered. Can be called several times. The closures run

@@ -80,7 +80,7 @@ pub(super) fn config(builder: Builder, given: CommandWords) -> Result<(), Comman
     let text = words.client.add(&entry, "").map_err(CommandError::failure)?;
     warn_of_debug_build(&words);
     note_peculiarities(&words, &entry, &text);
-    note_token(&words, &builder);
+    note_token(&words, builder);
     let file = words.file().ok();
     if words.is_json {
         let file = file.map(|file| file.display().to_string());
@@ -115,7 +115,7 @@ pub(super) fn install(builder: Builder, given: CommandWords) -> Result<(), Comma
     let note = |new: &str| {
         warn_of_debug_build(&words);
         note_peculiarities(&words, &entry, new);
-        note_token(&words, &builder);
+        note_token(&words, builder);
     };
     change(&words, &entry.name, &file, edit, note, &entry.secrets(words.client))
 }
@@ -398,18 +398,21 @@ fn note_peculiarities(words: &ClientWords, entry: &ServerEntry, new: &str) {
 }
 
 /// Says that the entry needs a token, if the server requires one and no client can get it by a login.
-fn note_token(words: &ClientWords, builder: &Builder) {
-    #[cfg(feature = "auth")]
-    if words.url.is_some()
-        && words.headers.is_empty()
-        && builder.http.protected.as_ref().is_some_and(|resource| resource.needs_given_token())
-    {
+#[cfg(feature = "auth")]
+fn note_token(words: &ClientWords, builder: Builder) {
+    let needs_token = || {
+        let protected = builder.with_configured_auth().http.protected;
+        protected.is_some_and(|resource| resource.needs_given_token())
+    };
+    if words.url.is_some() && words.headers.is_empty() && needs_token() {
         say(format_args!(
             "note: the server requires an access token: add `--header Authorization='Bearer …'`\n"
         ));
     }
-    let _ = (words, builder);
 }
+
+#[cfg(not(feature = "auth"))]
+fn note_token(_: &ClientWords, _: Builder) {}
 
 /// Splits the words of `--header`.
 ///

@@ -227,6 +227,7 @@ impl TestClient {
     pub async fn bare(server: Builder) -> Result<Self, ServeError> {
         #[cfg(feature = "auth")]
         let server = {
+            let server = server.with_configured_auth();
             let settings = server.http.clone();
             let mut server = server.build()?;
             server.open_authorization(&settings, None).await?;
