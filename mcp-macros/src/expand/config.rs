@@ -1,7 +1,8 @@
 //! `#[config]`: registers the struct, and generates the function that hands its fields to the runtime.
 
-use super::snippets::{at, cfgs, code_for_editor, constant, doc, here, in_editor, setter};
+use super::snippets::{at, cfgs, code_for_editor, constant, doc, here, setter};
 use crate::docs::Doc;
+use crate::editor::in_editor;
 use crate::item::config::{Config, Setting, is_ours};
 use crate::keys::Given;
 use crate::keys::arg::DefaultValue;
