@@ -1,5 +1,6 @@
 //! Bodies of the macro entry points. They take tokens of `proc_macro2`, so that tests can call them.
 
+use crate::editor::{in_editor, offer};
 use crate::errors::Errors;
 use crate::item::config::{Config, take_debug};
 use crate::item::data::{borrows, derives, take_bounds, without_bounds, without_doubled};
@@ -33,6 +34,7 @@ pub(crate) fn function(kind: Kind, attr: TokenStream, tokens: TokenStream) -> To
             return with_errors(without_helpers(tokens), errors);
         }
     };
+    offer(attr.clone(), kind.table().names, &errors);
     let item = Item::read(kind, attr, &function, None, &errors);
     check::check(&item, &errors);
     let mut all = without_helpers(tokens);
@@ -152,7 +154,10 @@ fn method<'a>(
     };
     let attr = match &marked.attr.meta {
         Meta::Path(_) => TokenStream::new(),
-        Meta::List(list) => list.tokens.clone(),
+        Meta::List(list) => {
+            offer(list.tokens.clone(), marked.kind.table().names, errors);
+            list.tokens.clone()
+        }
         Meta::NameValue(pair) => {
             let owner = marked.kind.owner().trim_end_matches(']');
             errors.at(pair.eq_token.span(), format!("write `{owner}(key = value)]`"));
@@ -317,7 +322,7 @@ pub(crate) fn form(attr: TokenStream, tokens: TokenStream) -> TokenStream {
         (Ok(()), Some(form), Some(item)) => {
             all.extend(match item.data {
                 // An editor completes a default only if the item has the same tokens with and without an error.
-                Data::Struct(_) if !expand::in_editor() => expand::form::item(item.clone(), &form),
+                Data::Struct(_) if !in_editor() => expand::form::item(item.clone(), &form),
                 _ => without_field_helpers(tokens, "arg"),
             });
             all.extend(expand::form::form(&root, &form));
@@ -382,6 +387,7 @@ fn read_keys<K: keys::Keys>(tokens: TokenStream, table: &Table, errors: &Errors)
         keys::read(&mut keys, input, table, errors);
         Ok(())
     };
+    offer(tokens.clone(), table.names, errors);
     errors.keep(read.parse2(tokens));
     keys
 }

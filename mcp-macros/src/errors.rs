@@ -10,11 +10,12 @@ use std::fmt::Display;
 /// Panics if it is dropped without [`finish`](Self::finish), because an unreported mistake is worse than a crash.
 pub(crate) struct Errors {
     found: RefCell<Option<Vec<syn::Error>>>,
+    offered: RefCell<TokenStream>,
 }
 
 impl Errors {
     pub(crate) fn new() -> Self {
-        Self { found: RefCell::new(Some(Vec::new())) }
+        Self { found: RefCell::new(Some(Vec::new())), offered: RefCell::default() }
     }
 
     pub(crate) fn at(&self, span: Span, message: impl Display) {
@@ -27,6 +28,12 @@ impl Errors {
         }
     }
 
+    /// Adds code with which an editor completes a key. It precedes the errors, because an editor looks for the key at the same place of the code
+    /// with and without it, and an unknown key is an error.
+    pub(crate) fn offer(&self, code: TokenStream) {
+        self.offered.borrow_mut().extend(code);
+    }
+
     /// Returns the value of a result, or collects its error.
     pub(crate) fn keep<T>(&self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
@@ -35,16 +42,18 @@ impl Errors {
     /// Ends the collection.
     ///
     /// # Errors
-    /// If there were mistakes, returns one `compile_error!` for each.
+    /// If there were mistakes, returns one `compile_error!` for each. In an editor, also returns the offered code.
     pub(crate) fn finish(self) -> Result<(), TokenStream> {
         let mut found = self.found.borrow_mut().take().unwrap_or_default();
-        if found.is_empty() {
+        let mut all = self.offered.take();
+        if found.is_empty() && all.is_empty() {
             return Ok(());
         }
         found.sort_by_key(|error| position(error.span()));
         // A key of `#[handlers]` is checked with each item that inherits it, so the same error may occur several times.
         found.dedup_by_key(|error| (position(error.span()), error.to_string()));
-        Err(found.iter().map(syn::Error::to_compile_error).collect())
+        all.extend(found.iter().map(syn::Error::to_compile_error));
+        Err(all)
     }
 }
 

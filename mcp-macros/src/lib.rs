@@ -23,6 +23,7 @@
 
 mod check;
 mod docs;
+mod editor;
 mod entry;
 mod errors;
 mod expand;

@@ -168,6 +168,37 @@ fn completions_offer_what_the_author_means() {
     assert!(found.is_empty(), "{found:?}");
 }
 
+/// Places of keys: the text of the shop, its replacement with `|` at the cursor, the number of offered keys, and one of them.
+const KEYS: [(&str, &str, usize, &str); 10] = [
+    ("#[tool(title = \"Order\", destructive = false)]", "#[tool(|)]", 25, "name"),
+    ("destructive = false)]", "re|)]", 24, "name"),
+    ("#[tool(title = \"Order\", destr", "#[tool(ti|, destr", 24, "title"),
+    ("#[tool(read_only, timeout", "#[tool(read_only, |, timeout", 23, "name"),
+    ("#[arg(pattern = \"^[A-Z]+$\")]", "#[arg(|)]", 10, "name"),
+    ("#[config(secret)]", "#[config(se|)]", 6, "secret"),
+    ("#[arg(default = 2, range(1..=8))]", "#[arg(default = 2, |)]", 5, "range"),
+    ("{?least}\", mime", "{?least}\", |, mime", 19, "name"),
+    ("server!(title", "server!(ti|, title", 7, "name"),
+    ("server!(title = \"Shop\", instructions = \"Be kind.\")", "server!(|)", 9, "name"),
+];
+
+/// The attribute offers its keys, without those that it has already, and nothing else.
+#[support::test]
+fn a_key_is_completed_in_each_attribute() {
+    let mut project = Project::open();
+    let text = shop(Side::Ours);
+    for (part, replacement, count, key) in KEYS {
+        let typed = text.replacen(part, &replacement.replacen('|', "", 1), 1);
+        project.set_text(Side::Ours, &typed);
+        let names = project.completions(Side::Ours, &typed, replacement);
+        let is_offered = names.iter().any(|name| name == key);
+        assert!(is_offered && names.len() == count, "{replacement}: {names:?}");
+        // Only the half-typed key is a mistake.
+        let diagnostics = project.diagnostics(Side::Ours);
+        assert!(diagnostics.iter().all(|text| text.contains(" key ")), "{diagnostics:?}");
+    }
+}
+
 fn symbols(project: &mut Project, query: &str) -> Vec<String> {
     let found: Value = project.request("workspace/symbol", &json!({"query": query}));
     let found = found.as_array().cloned().unwrap_or_default();

@@ -53,7 +53,7 @@ const EXCEPTED: [(&str, &str); 40] = [
     ),
     ("mcp-runtime/crates/workbench/src/status.rs", SHARED),
     ("mcp-macros/src/docs.rs", SHARED),
-    ("mcp-macros/src/errors.rs", SHARED),
+    ("mcp-macros/src/editor.rs", SHARED),
     ("mcp-macros/src/keys/suggest.rs", SHARED),
 ];
 

@@ -1,13 +1,14 @@
 //! `#[config]`: registers the struct, and generates the function that hands its fields to the runtime.
 
-use super::snippets::{at, cfgs, code_for_editor, constant, doc, here, in_editor, setter};
+use super::snippets::{at, cfgs, code_for_editor, constant, doc, here, setter};
 use crate::docs::Doc;
+use crate::editor::in_editor;
 use crate::item::config::{Config, Setting, is_ours};
 use crate::keys::Given;
 use crate::keys::arg::DefaultValue;
 use crate::keys::text::Flag;
 use crate::syntax::written;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned as _;
@@ -73,10 +74,18 @@ pub(crate) fn debug(config: &Config<'_>) -> TokenStream {
         let (ident, cfgs) = (setting.ident, cfgs(setting.attrs));
         let name = ident.unraw().to_string();
         let value = match setting.is_secret() {
-            true => quote_spanned!(here()=> ::core::format_args!("<secret>")),
-            false => quote_spanned!(at(setting.ty.span())=> self.#ident),
+            true => quote_spanned!(here()=> &::core::format_args!("<secret>")),
+            // rustc underlines all from the first token of an expression to the last, so these two have the places of those of the type.
+            false => {
+                let mut field =
+                    Group::new(Delimiter::Parenthesis, quote_spanned!(here()=> self.#ident));
+                if let Some(last) = setting.ty.to_token_stream().into_iter().last() {
+                    field.set_span(at(last.span()));
+                }
+                quote_spanned!(at(setting.ty.span())=> &#field)
+            }
         };
-        quote_spanned!(here()=> #cfgs __shown.field(#name, &#value);)
+        quote_spanned!(here()=> #cfgs __shown.field(#name, #value);)
     });
     quote_spanned! {here()=>
         #cfgs_of_all
@@ -130,7 +139,7 @@ fn local(setting: &Setting<'_>) -> Ident {
 }
 
 /// Generates the statement that hands a field to the reader. Its span is that of the type, so that an error about an unsuitable type
-/// points there.
+/// points there. rustc underlines the whole type only if the type is a generic argument of the method with the bound.
 fn read(setting: &Setting<'_>) -> TokenStream {
     let (ty, local, cfgs) = (setting.ty, local(setting), cfgs(setting.attrs));
     let span = at(ty.span());
@@ -144,7 +153,7 @@ fn read(setting: &Setting<'_>) -> TokenStream {
     let (keys, default) = keys(setting);
     quote_spanned! {span=>
         #cfgs
-        let #local = __mcp::ConfigProbe::<#ty>::new().parser().read(
+        let #local = __mcp::ConfigProbe::<#ty>::new().parser().read::<#ty>(
             __from,
             __mcp::ConfigField::new(#name, #option, #line) #about #keys,
             #default
@@ -178,7 +187,10 @@ fn default(setting: &Setting<'_>) -> (Option<TokenStream>, TokenStream) {
     };
     let DefaultValue(value) = &given.value;
     let (shown, made) = match value {
-        None => (None, quote_spanned!(at(setting.ty.span())=> __mcp::from_default())),
+        None => {
+            let ty = setting.ty;
+            (None, quote_spanned!(at(ty.span())=> __mcp::from_default::<#ty>()))
+        }
         Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => {
             (Some(text.value()), quote_spanned!(at(text.span())=> __mcp::from_text(#text)))
         }

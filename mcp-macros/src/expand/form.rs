@@ -3,10 +3,9 @@
 //! If a form is an argument or a result, serde reads it and schemars describes it. The generated attributes contain no bounds, because the
 //! server checks the bounds only in the answers of users. A form with bounds is not accepted as an argument.
 
-use super::snippets::{
-    at, cfgs, code_for_editor, constant, description, doc, here, in_editor, setter, text,
-};
+use super::snippets::{at, cfgs, code_for_editor, constant, description, doc, here, setter, text};
 use crate::docs::Doc;
+use crate::editor::in_editor;
 use crate::item::form::{Chosen, Form, FormShape, Named};
 use crate::keys::Given;
 use crate::keys::arg::{DefaultValue, Format};

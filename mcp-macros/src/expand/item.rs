@@ -3,8 +3,9 @@
 use super::definition::{constants, definition, keys};
 use super::mark::mark;
 use super::param::{Field, fields};
-use super::snippets::{at, code_for_editor, here, in_editor, root};
+use super::snippets::{at, code_for_editor, here, root};
 use super::target::{self, inherited, output, result_span};
+use crate::editor::in_editor;
 use crate::item::{Item, Kind, Mode};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;

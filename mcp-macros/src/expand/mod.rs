@@ -12,6 +12,4 @@ pub(crate) mod server;
 mod snippets;
 mod target;
 
-#[cfg(test)]
-pub(crate) use snippets::IN_TEST;
-pub(crate) use snippets::{beside, in_editor, root};
+pub(crate) use snippets::{beside, root};

@@ -5,6 +5,7 @@
 //! expressions in attributes, and the names of the keys as names of documented setters.
 
 use crate::docs::{Doc, DocPart};
+use crate::editor::in_editor;
 use crate::keys::Given;
 use crate::keys::nested::Icon;
 use crate::keys::text::{CratePath, Text};
@@ -116,28 +117,6 @@ pub(super) fn icon(icon: &Icon, private: &TokenStream) -> TokenStream {
         quote_spanned!(here()=> .sizes(&[#(#sizes),*]))
     });
     quote_spanned!(here()=> #private::Icon::new(#src) #mime_type #sizes)
-}
-
-/// Whether the macro runs in rust-analyzer. Its server for macros is a program of its own, and the server in an editor's extension can also
-/// be `rust-analyzer` itself. In an unknown program the macro generates the code for rustc.
-pub(crate) fn in_editor() -> bool {
-    #[cfg(test)]
-    return IN_TEST.get();
-    #[cfg(not(test))]
-    *IN_PROCESS
-}
-
-#[cfg(not(test))]
-static IN_PROCESS: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
-    let program = std::env::current_exe().unwrap_or_default();
-    let name = program.file_name().unwrap_or_default();
-    name.to_string_lossy().contains("rust-analyzer")
-});
-
-#[cfg(test)]
-thread_local! {
-    /// Whether the macros of this thread generate code for rust-analyzer.
-    pub(crate) static IN_TEST: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// Generates a closure with the code, which may use the alias `__mcp`. The editor would complete names of ours in the user's expressions, so

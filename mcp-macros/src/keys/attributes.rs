@@ -7,6 +7,7 @@ use super::nested::{Cache, Icon, Metadata, Task};
 use super::number::{Duration, Len, Order, Pattern, Priority, Range, Size, SizeExpr};
 use super::tables::{CONFIG_FIELD, Table};
 use super::text::{Audience, CratePath, Expression, Flag, NonBlank, SchemaForm, Text, With};
+use crate::editor::offer;
 use crate::errors::Errors;
 use syn::parse::{ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
@@ -114,6 +115,7 @@ pub(crate) fn read_config(keys: &mut ConfigFieldKeys, attr: &Attribute, errors: 
         read(keys, input, &CONFIG_FIELD, errors);
         Ok(())
     };
+    offer(list.tokens.clone(), CONFIG_FIELD.names, errors);
     errors.keep(all.parse2(list.tokens.clone()));
 }
 
@@ -133,6 +135,7 @@ pub(crate) fn read_arg(
         read(keys, input, table, errors);
         Ok(())
     };
+    offer(list.tokens.clone(), table.names, errors);
     errors.keep(all.parse2(list.tokens.clone()));
 }
 

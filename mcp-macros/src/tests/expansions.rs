@@ -4,7 +4,7 @@
 //! `UPDATE_EXPAND=1 cargo test -p mcp-macros` updates the files.
 
 use super::expand;
-use crate::expand::IN_TEST;
+use crate::editor::IN_TEST;
 use std::path::Path;
 
 fn check(name: &str) {

@@ -13,10 +13,10 @@ pub struct Config {
 impl ::core::fmt::Debug for Config {
     fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         let mut __shown = __f.debug_struct("Config");
-        __shown.field("root", &self.root);
+        __shown.field("root", &(self.root));
         __shown.field("api_key", &::core::format_args!("<secret>"));
-        __shown.field("retries", &self.retries);
-        #[cfg(unix)] __shown.field("unit", &self.unit);
+        __shown.field("retries", &(self.retries));
+        #[cfg(unix)] __shown.field("unit", &(self.unit));
         __shown.finish()
     }
 }

@@ -13,10 +13,10 @@ pub struct Config {
 impl ::core::fmt::Debug for Config {
     fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
         let mut __shown = __f.debug_struct("Config");
-        __shown.field("root", &self.root);
+        __shown.field("root", &(self.root));
         __shown.field("api_key", &::core::format_args!("<secret>"));
-        __shown.field("retries", &self.retries);
-        #[cfg(unix)] __shown.field("unit", &self.unit);
+        __shown.field("retries", &(self.retries));
+        #[cfg(unix)] __shown.field("unit", &(self.unit));
         __shown.finish()
     }
 }
@@ -27,7 +27,9 @@ const _: () = {
             use __mcp::settings::*;
             let __root = __mcp::ConfigProbe::<PathBuf>::new()
                 .parser()
-                .read(
+                .read::<
+                    PathBuf,
+                >(
                     __from,
                     __mcp::ConfigField::new("root", "root", ::core::line!())
                         .about("Directory to serve"),
@@ -35,7 +37,9 @@ const _: () = {
                 );
             let __api_key = __mcp::ConfigProbe::<Option<String>>::new()
                 .parser()
-                .read(
+                .read::<
+                    Option<String>,
+                >(
                     __from,
                     __mcp::ConfigField::new("api_key", "api-key", ::core::line!())
                         .variable("SERVICE_KEY")
@@ -44,7 +48,9 @@ const _: () = {
                 );
             let __retries = __mcp::ConfigProbe::<u8>::new()
                 .parser()
-                .read(
+                .read::<
+                    u8,
+                >(
                     __from,
                     __mcp::ConfigField::new("retries", "attempts", ::core::line!())
                         .default("5"),
@@ -53,7 +59,9 @@ const _: () = {
             #[cfg(unix)]
             let __unit = __mcp::ConfigProbe::<String>::new()
                 .parser()
-                .read(
+                .read::<
+                    String,
+                >(
                     __from,
                     __mcp::ConfigField::new("unit", "unit", ::core::line!())
                         .default("C"),

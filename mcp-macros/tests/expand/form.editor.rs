@@ -60,3 +60,10 @@ const _: fn() = || {
         .default(|| vec![Topping::Cheese])
         .done();
 };
+const _: fn() = || {
+    |__keys: __| __ { __: (), ..__keys };
+    struct __ {
+        __: (),
+        enum_names: (),
+    }
+};

@@ -173,10 +173,12 @@ impl<T> UnfitConfigLevel<T> for ChoiceProbe<T> {
 pub struct UnfitConfigParser<T>(PhantomData<T>);
 
 impl<T> UnfitConfigParser<T> {
-    pub fn read(self, _: &mut ConfigReader<'_>, _: ConfigField, _: Option<fn() -> T>) -> Option<T>
-    where
-        T: ConfigValue,
-    {
+    pub fn read<X: ConfigValue>(
+        self,
+        _: &mut ConfigReader<'_>,
+        _: ConfigField,
+        _: Option<fn() -> T>,
+    ) -> Option<T> {
         None
     }
 }
@@ -215,7 +217,10 @@ pub struct ConfigParser<T> {
 
 impl<T> ConfigParser<T> {
     /// Finds and parses the value of a field. Returns `None` if the reader only describes fields, or if there is a problem.
-    pub fn read(
+    ///
+    /// The generated code writes the type of the field as `X`, so that an error about an unfit type underlines all tokens of it.
+    #[allow(clippy::extra_unused_type_parameters, reason = "it has a bound in `UnfitConfigParser`")]
+    pub fn read<X>(
         self,
         from: &mut ConfigReader<'_>,
         mut field: ConfigField,

@@ -230,9 +230,9 @@ mod tests {
     impl Configuration for Files {
         fn read(from: &mut ConfigReader<'_>) -> Option<Self> {
             let root = ConfigField::new("root", "root", 5);
-            let root = ConfigProbe::<String>::new().parser().read(from, root, None);
+            let root = ConfigProbe::<String>::new().parser().read::<String>(from, root, None);
             let key = ConfigField::new("key", "api-key", 6).secret();
-            let key = ConfigProbe::<u8>::new().parser().read(from, key, None);
+            let key = ConfigProbe::<u8>::new().parser().read::<u8>(from, key, None);
             root.and(key).map(|_| Self)
         }
     }
@@ -240,9 +240,9 @@ mod tests {
     impl Configuration for Pages {
         fn read(from: &mut ConfigReader<'_>) -> Option<Self> {
             let path = ConfigField::new("path", "path", 8);
-            let path = ConfigProbe::<String>::new().parser().read(from, path, None);
+            let path = ConfigProbe::<String>::new().parser().read::<String>(from, path, None);
             let root = ConfigField::new("root", "root", 9).variable("PAGES");
-            let root = ConfigProbe::<String>::new().parser().read(from, root, None);
+            let root = ConfigProbe::<String>::new().parser().read::<String>(from, root, None);
             root.and(path).map(|_| Self)
         }
     }

@@ -1,6 +1,6 @@
 //! Forms: structs whose fields are questions to the user. The user's answers are deserialized into the struct.
 
-use std::{collections::BTreeSet, fmt, marker::PhantomData};
+use std::{collections::BTreeSet, fmt, marker::PhantomData, ops::Deref};
 
 use mcp_runtime_wire::Raw;
 use serde::{Serialize, de::DeserializeOwned};
@@ -254,8 +254,9 @@ pub fn field<T: FormField>() -> FormFieldBuilder<T> {
     FormFieldBuilder { schema, of: PhantomData }
 }
 
-// This impl has no bound, so that a type that cannot be a field causes only one error, at `field`.
-impl<T> FormFieldBuilder<T> {
+// For a type that cannot be a field, method look-up skips this impl and finds the methods of `UnfitFieldBuilder`, which have no bounds. So
+// the type causes only one error, at `field`.
+impl<T: FormField> FormFieldBuilder<T> {
     /// Sets the name that users see.
     #[must_use]
     pub fn title(mut self, title: &'static str) -> Self {
@@ -325,6 +326,47 @@ impl<T> FormFieldBuilder<T> {
     fn with(mut self, change: impl FnOnce(&mut FieldKind)) -> Self {
         change(&mut self.schema.kind);
         self
+    }
+}
+
+impl<T> Deref for FormFieldBuilder<T> {
+    type Target = UnfitFieldBuilder;
+
+    fn deref(&self) -> &UnfitFieldBuilder {
+        &UnfitFieldBuilder
+    }
+}
+
+/// Builder for a type that cannot be a field. It never runs.
+#[derive(Debug)]
+pub struct UnfitFieldBuilder;
+
+macro_rules! ignored {
+    ($($name:ident($($ty:ty),*);)*) => {$(
+        #[must_use]
+        pub fn $name(&self, $(_: $ty),*) -> Self {
+            Self
+        }
+    )*};
+}
+
+impl UnfitFieldBuilder {
+    ignored! {
+        title(&'static str);
+        description(&'static str);
+        range(Option<i128>, Option<i128>);
+        range_float(Option<f64>, Option<f64>);
+        len(Option<usize>, Option<usize>);
+        format(TextFormat);
+    }
+
+    #[must_use]
+    pub fn default<T>(&self, _: impl FnOnce() -> T) -> Self {
+        Self
+    }
+
+    pub fn done(&self) -> FieldSchema {
+        unreachable!("the type of the field is an error")
     }
 }
 

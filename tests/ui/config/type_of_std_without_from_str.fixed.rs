@@ -1,0 +1,9 @@
+use mcp_runtime::prelude::*;
+
+#[config]
+struct Config {
+    /// Log of the server
+    log: String,
+}
+
+fn main() {}
