@@ -26,6 +26,8 @@ mod pair;
 #[cfg(target_os = "linux")]
 mod pairs;
 #[cfg(target_os = "linux")]
+mod refusing;
+#[cfg(target_os = "linux")]
 mod restart;
 #[cfg(target_os = "linux")]
 #[path = "../faults/server.rs"]

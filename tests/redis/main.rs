@@ -8,7 +8,7 @@ mod refused;
 mod topologies;
 mod valkey;
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use mcp_runtime::{
     items,
@@ -22,6 +22,7 @@ use mcp_runtime::{
 use mcp_runtime_redis::Redis;
 use serde_json::json;
 use support::{clock, redis::RedisServer, requirement::needs};
+use tokio::sync::Notify;
 
 fn main() -> std::process::ExitCode {
     support::harness::run_at_once(4)
@@ -262,6 +263,55 @@ async fn tasks_in_redis_survive_their_server() {
     }
     let listed = client.request("tasks/list", json!({})).await.unwrap();
     assert_eq!(listed["tasks"].as_array().map(Vec::len), Some(2));
+}
+
+/// Reports progress whenever the test says so.
+#[tool(task)]
+async fn report(reports: &Reports, progress: Progress) {
+    for done in 0.. {
+        reports.0.notified().await;
+        progress.say(done, format!("step {done}"));
+    }
+}
+
+/// Calls of the test to report progress.
+#[derive(Clone, Default)]
+struct Reports(Arc<Notify>);
+
+#[support::test]
+async fn a_full_redis_loses_no_finished_task() {
+    let redis = redis_server();
+    let reports = Reports::default();
+    let server = mcp_runtime::server!().items(items![quick, report]).state(reports.clone());
+    let server = server.store(patient(&redis));
+    let mut client = TestClient::connect_with(server, Revision::V2025_11_25).await.unwrap();
+    let begin = |tool| json!({ "name": tool, "arguments": {}, "task": {} });
+    for _ in 0..20 {
+        client.request("tools/call", begin("quick")).await.unwrap();
+    }
+    let running = client.request("tools/call", begin("report")).await.unwrap();
+    let running = json!({ "taskId": running["task"]["taskId"] });
+    let completed = async |client: &mut TestClient| {
+        let listed = client.request("tasks/list", json!({})).await.unwrap();
+        let tasks = listed["tasks"].as_array().unwrap();
+        tasks.iter().filter(|task| task["status"] == "completed").count()
+    };
+    clock::eventually("the end of all tasks", async || {
+        (completed(&mut client).await == 20).then_some(())
+    })
+    .await;
+    redis.cli(&["CONFIG", "SET", "maxmemory", "100kb"]);
+    for tool in ["quick", "report"] {
+        let refused = client.request("tools/call", begin(tool)).await.unwrap_err();
+        assert!(refused.message.contains("is not available: try again later"), "{refused:?}");
+    }
+    reports.0.notify_one();
+    // The store has refused the report by the time it answers another request of the task.
+    client.request("tasks/cancel", running.clone()).await.unwrap_err();
+    assert_eq!(completed(&mut client).await, 20);
+    redis.cli(&["CONFIG", "SET", "maxmemory", "0"]);
+    client.request("tasks/cancel", running).await.unwrap();
+    assert_eq!(completed(&mut client).await, 20);
 }
 
 #[tool(concurrency = 2)]

@@ -125,8 +125,9 @@ impl StoredTasks {
         Self(store)
     }
 
-    /// Stores a task, and replaces its previous version. If the store is full, the oldest ended tasks of the same owner make room. `places` is
-    /// the maximum number of tasks of the owner that have not ended, if the store counts them.
+    /// Stores a task, and replaces its previous version. If the store of a single server is full, the oldest ended tasks of the same owner
+    /// make room. A shared store also has records of others, so a removal may make no room, and would lose results for nothing. `places` is the
+    /// maximum number of tasks of the owner that have not ended, if the store counts them.
     ///
     /// # Errors
     /// Fails if the store cannot be used, or is full of other records.
@@ -141,7 +142,7 @@ impl StoredTasks {
             let mut evicted = 1;
             loop {
                 match self.0.execute(changes(task, condition, places)).await {
-                    Err(why) if why.is_full() => {
+                    Err(why) if why.is_full() && !self.0.is_shared() => {
                         if self.evict(&task.owner, &task.id, evicted).await? == 0 {
                             let text = "there is no room for another task: wait until some of them have finished";
                             return Err(Error::msg(text));

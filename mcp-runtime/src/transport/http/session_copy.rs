@@ -2,7 +2,7 @@
 
 use std::sync::{
     Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use super::session_message::{MessageBudget, StoredChange};
@@ -27,6 +27,7 @@ pub(super) struct SessionCopy {
     /// Time after which this node has to renew the leases on the places of the session, in milliseconds since the start.
     pub(super) renewed_at: AtomicU64,
     pub(super) budget: MessageBudget,
+    is_unannounced: AtomicBool,
     /// Locked while this node changes the settings in the store.
     pub(super) changing: tokio::sync::Mutex<()>,
 }
@@ -41,6 +42,7 @@ impl SessionCopy {
             heard: AtomicU64::new(0),
             renewed_at: AtomicU64::new(0),
             budget: MessageBudget::default(),
+            is_unannounced: AtomicBool::new(false),
             changing: tokio::sync::Mutex::default(),
         }
     }
@@ -76,6 +78,15 @@ impl SessionCopy {
         }
         known.version = new.after;
         true
+    }
+
+    /// Whether other nodes may lack settings that the store has, because a change has failed at this node.
+    pub(super) fn is_unannounced(&self) -> bool {
+        self.is_unannounced.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_unannounced(&self, is_unannounced: bool) {
+        self.is_unannounced.store(is_unannounced, Ordering::Relaxed);
     }
 
     /// Makes the next request of the session read the store.

@@ -59,6 +59,11 @@ pub(super) struct StoredChange {
 }
 
 impl StoredChange {
+    /// Returns a change that a node learns only by reading the settings.
+    pub(super) fn unknown() -> Self {
+        Self { before: u64::MAX, after: u64::MAX, change: SettingsChange::default() }
+    }
+
     /// Divides a change of the settings into parts of at most [`LONG`] bytes each. Only a part with a single URI may be longer. `before`
     /// and `after` are the versions of the record before and after the change.
     pub(super) fn parts(before: u64, after: u64, change: SettingsChange) -> Vec<Self> {

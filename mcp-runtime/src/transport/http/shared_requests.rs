@@ -100,7 +100,8 @@ fn handle_here(
     let before = session.peer.settings();
     let answer = session_requests::post(state, incoming, carrier, head, accepts);
     let after = session.peer.settings();
-    if before == after {
+    let copy = endpoint.shared.as_ref().and_then(|shared| shared.copy(session.id()));
+    if before == after && !copy.is_some_and(|copy| copy.is_unannounced()) {
         return answer;
     }
     // This node has applied the change already, so the change must be stored even if the client disconnects.

@@ -297,7 +297,7 @@ impl SharedSessions {
         {
             copy.client.store(*client, Ordering::Relaxed);
         }
-        self.send(&SessionMessage::Client(&id.to_string())).await?;
+        self.announce(&SessionMessage::Client(&id.to_string())).await?;
         self.node.all_have_read(FRESH).await
     }
 
@@ -360,7 +360,7 @@ impl SharedSessions {
         let outputs = self.execute(Transaction::on(id.partition()).then(put)).await?;
         match outputs.unwrap_or_default().first() {
             Some(Output::Version(version)) => {
-                self.send(&SessionMessage::Heard(&id.to_string(), *version)).await
+                self.announce(&SessionMessage::Heard(&id.to_string(), *version)).await
             }
             _ => Err(StoreError::failed("the store has returned no version")),
         }
@@ -516,14 +516,20 @@ impl SharedSessions {
         (before, after): (&SessionSettings, &SessionSettings),
         apply: impl FnOnce(&SessionSettings),
     ) -> Result<(), StoreError> {
-        let change = before.change_to(after);
+        let change = match copy.is_unannounced() {
+            // The client repeats a change that the store has already. The other nodes may lack any of the settings.
+            true => SessionSettings::default().change_to(after),
+            false => before.change_to(after),
+        };
         let pause = copy.budget.change(self.since.elapsed(), &change);
         tokio::time::sleep(pause.ok_or_else(too_many)?).await;
         let _changing = copy.changing.lock().await;
         let changed = self.store_change(id, copy, change, apply).await;
+        copy.set_unannounced(changed.is_err());
         if changed.is_err() {
-            // The store may hold the change or not.
+            // The store may hold the change or not, so all nodes read it.
             copy.distrust_settings();
+            self.post(&SessionMessage::Changed(&id.to_string(), StoredChange::unknown()))?;
         }
         changed
     }
@@ -574,7 +580,9 @@ impl SharedSessions {
         let caller = copy.as_ref().map_or("", |copy| copy.caller());
         let end = vec![self.removing(id), self.places.leave(id, caller)];
         storage::execute(&*self.store, end).await?;
-        self.send(&SessionMessage::Ended(&id.to_string())).await
+        // The session has ended, even if the other nodes learn it later.
+        let _ = self.announce(&SessionMessage::Ended(&id.to_string())).await;
+        Ok(())
     }
 
     fn removing(&self, id: &SessionId) -> Transaction {
@@ -634,10 +642,31 @@ impl SharedSessions {
     /// # Errors
     /// Fails if the store is unavailable.
     pub(super) async fn send(&self, message: &SessionMessage<'_>) -> Result<(), StoreError> {
-        let body = serde_json::to_string(message);
-        let body = body.map_err(|why| StoreError::failed(why.to_string()))?;
-        self.node.send(Subject::Sessions, &body).await
+        self.node.send(Subject::Sessions, &body(message)?).await
     }
+
+    /// Sends a message like [`send`](Self::send), about a change that is in the store already. If the store fails, the message waits until
+    /// the store is available again, because no later request would send it.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable.
+    async fn announce(&self, message: &SessionMessage<'_>) -> Result<(), StoreError> {
+        let sent = self.send(message).await;
+        if sent.is_err() {
+            self.post(message)?;
+        }
+        sent
+    }
+
+    /// Sends a message to all nodes as soon as the store is available.
+    fn post(&self, message: &SessionMessage<'_>) -> Result<(), StoreError> {
+        self.node.post(Subject::Sessions, &body(message)?);
+        Ok(())
+    }
+}
+
+fn body(message: &SessionMessage<'_>) -> Result<String, StoreError> {
+    serde_json::to_string(message).map_err(|why| StoreError::failed(why.to_string()))
 }
 
 #[cold]
@@ -718,6 +747,16 @@ mod tests {
         let (copy, ignored) = (shared.copy(id).unwrap(), |_: &SessionSettings| ());
         let change = (&settings(before), &settings(after));
         shared.change(id, &copy, change, ignored).await.unwrap();
+    }
+
+    /// Removes the subscriptions at the first node, and lets the others read the settings.
+    async fn change_back(nodes: &[&SharedSessions], id: &SessionId, uris: &[String]) {
+        change(nodes[0], id, uris, &[]).await;
+        for node in nodes {
+            node.copy(id).unwrap().distrust_settings();
+            node.reload(id, |_| ()).await.unwrap();
+            assert_eq!(node.copy(id).unwrap().known().settings, settings(&[]));
+        }
     }
 
     /// Lets a node read a message. Returns whether the node has missed no earlier message.
@@ -821,6 +860,60 @@ mod tests {
         assert!(!shared.is_fresh(&id));
         shared.refresh(&id, &copy, (|_: &_| (), apply)).await.unwrap();
         assert!(applied.get() && shared.is_fresh(&id));
+    }
+
+    /// Without the message, the node that has the stream of the client would never learn about the subscription: the client repeats the
+    /// request, and this node finds that nothing changes.
+    #[tokio::test(start_paused = true)]
+    async fn nodes_read_the_settings_after_a_change_that_may_be_stored_has_failed() {
+        let memory = Arc::new(MemoryStore::new().shared());
+        let id = SessionId::unguessable().unwrap();
+        let store = FaultyStore::new(memory.clone());
+        let node = Arc::new(ServerNode::join(Arc::new(store.clone())).await.unwrap());
+        let one = SharedSessions::new(node.clone(), &Limits::new());
+        let two = Arc::new(ServerNode::join(memory).await.unwrap());
+        let two = SharedSessions::new(two, &Limits::new());
+        one.begin(id, &client()).await.unwrap().unwrap();
+        let loaded = two.load(&id).await.unwrap().unwrap();
+        two.remember_loaded(&id, loaded, (|_: &_| (), |_: &_| ()));
+        node.receive().await.unwrap();
+        let (copy, uris) = (one.copy(&id).unwrap(), ["a".to_owned()]);
+        // The answer to the change is lost, or its announcement fails.
+        for (fault, at) in [(StoreFault::FailsAfter, 0), (StoreFault::FailsBefore, 1)] {
+            store.fault_at(store.requests() + at, fault);
+            let change = (&settings(&[]), &settings(&uris));
+            assert!(one.change(&id, &copy, change, |_| ()).await.is_err());
+            let is_told = async || {
+                let all = messages(&two).await;
+                all.iter().any(|message| message.contains("changed") && !follow(&two, &id, message))
+            };
+            let watch = Instant::now();
+            while !is_told().await {
+                assert!(watch.elapsed() < Duration::from_secs(60));
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            two.reload(&id, |_| ()).await.unwrap();
+            assert_eq!(two.copy(&id).unwrap().known().settings, settings(&uris));
+            one.refresh(&id, &copy, (|_: &_| (), |_: &_| ())).await.unwrap();
+            change_back(&[&one, &two], &id, &uris).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_of_a_session_is_told_when_the_store_is_back() {
+        let store = FaultyStore::new(Arc::new(MemoryStore::new().shared()));
+        let node = Arc::new(ServerNode::join(Arc::new(store.clone())).await.unwrap());
+        let shared = SharedSessions::new(node.clone(), &Limits::new());
+        let id = SessionId::unguessable().unwrap();
+        shared.begin(id, &client()).await.unwrap().unwrap();
+        node.receive().await.unwrap();
+        store.fault_at(store.requests() + 1, StoreFault::FailsBefore);
+        shared.end(&id).await.unwrap();
+        let watch = Instant::now();
+        while !messages(&shared).await.iter().any(|message| message.contains("ended")) {
+            assert!(watch.elapsed() < Duration::from_secs(60));
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
     }
 
     #[tokio::test(start_paused = true)]
