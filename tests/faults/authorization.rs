@@ -383,7 +383,7 @@ fn a_token_can_come_from_the_settings() {
         served.end().await;
         build("0123456789abcdef").bind_http("0.0.0.0:0").await.expect("any address");
         let short = build("0123456789abcde").bind_http("127.0.0.1:0").await.unwrap_err();
-        assert!(short.to_string().contains("token number 1 has fewer than 16"), "{short}");
+        assert!(short.to_string().contains("the token of `crew` has fewer than 16"), "{short}");
 
         // Stdio needs neither value.
         let bare = || server().auth_with(of_team);
@@ -392,6 +392,7 @@ fn a_token_can_come_from_the_settings() {
         for refused in [
             bare().bind_http("127.0.0.1:0").await.unwrap_err().to_string(),
             bare().into_service().await.unwrap_err().to_string(),
+            bare().into_router().await.unwrap_err().to_string(),
         ] {
             assert!(refused.contains("the configuration has 2 problems:\n- "), "{refused}");
             assert!(refused.contains("PROTECTED_TOKEN"), "{refused}");
@@ -404,15 +405,42 @@ fn a_token_can_come_from_the_settings() {
 fn a_second_verifier_is_refused_with_its_place() {
     let tokens = || StaticTokens::new().token("a", "ada");
     let team = || Team { token: "0123456789abcdef".into(), team: "crew".into() };
-    for twice in [
-        server().auth(tokens()).state(team()).auth_with(of_team),
-        server().state(team()).auth_with(of_team).auth(tokens()),
-        server().state(team()).auth_with(of_team).auth_with(of_team),
-    ] {
+    let server = || server().state(team());
+    let first = line!() + 2;
+    let twice = [
+        server().auth(tokens()).auth_with(of_team),
+        server().auth_with(of_team).auth(tokens()),
+        server().auth_with(of_team).auth_with(of_team),
+    ];
+    for (line, twice) in (first..).zip(twice) {
         let said = twice.build().unwrap_err().to_string();
-        assert!(said.contains("`.auth_with(…)` at tests/faults/authorization.rs:"), "{said}");
-        assert!(said.contains("a verifier is already set"), "{said}");
+        let place = format!(
+            "`.auth_with(…)` at tests/faults/authorization.rs:{line}: a verifier is already set"
+        );
+        assert!(said.contains(&place), "{place}: {said}");
     }
+}
+
+/// Settings with an option that every server has.
+#[config(env = "PROTECTED_CLASH")]
+struct Clash {
+    /// Token, and the path of the endpoint by mistake
+    #[config(name = "path")]
+    token: Option<String>,
+}
+
+#[support::test]
+fn settings_that_cannot_reach_the_verifier_are_refused_when_the_server_is_built() {
+    let team = || Team { token: "0123456789abcdef".into(), team: "crew".into() };
+    let late = server().setup(async move || Ok::<_, Error>(team())).auth_with(of_team);
+    let said = late.build().unwrap_err().to_string();
+    assert!(said.contains("makes `faults::authorization::Team`, which is too late"), "{said}");
+    assert!(said.contains("pass it with `.state(…)`"), "{said}");
+    let clash = server().auth_with(|clash: &Clash| {
+        StaticTokens::new().token(clash.token.as_deref().unwrap_or("a"), "ada")
+    });
+    let said = clash.build().unwrap_err().to_string();
+    assert!(said.contains("has the option `--path`, which every server has"), "{said}");
 }
 
 #[support::test]

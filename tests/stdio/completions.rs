@@ -53,7 +53,7 @@ fn commands_and_their_options_are_suggested() {
     check(&["ve"], &["version\tprints the name and the version of the server"]);
     let json = "--json\tprints the output of the command as JSON";
     let help = "--help\tprints this help, or that of a command";
-    let strict = "--strict\tfails if there is any finding";
+    let strict = "--strict\tfails if there is any finding that is not accepted";
     let against = "--against\tcompares the server with this lock file instead";
     let baseline = "--baseline\tleaves out the findings that this file accepts";
     let write = "--write-baseline\taccepts all findings, and lists them in this file";

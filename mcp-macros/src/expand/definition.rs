@@ -59,7 +59,11 @@ pub(super) fn definition(item: &Item<'_>) -> TokenStream {
         }
     };
     let (keys, schemas) = (keys(item, item.doc.as_ref()), setters(item));
-    let held = item.held_thread().map(|call| quote_spanned!(here()=> .held_thread(#call)));
+    let is_listed = item.kind != Kind::Completion;
+    let held = item
+        .held_thread()
+        .filter(|_| is_listed)
+        .map(|call| quote_spanned!(here()=> .held_thread(#call)));
     quote_spanned!(here()=> #made #keys #schemas #held)
 }
 

@@ -1,8 +1,8 @@
-//! Calls in the body of a function that hold its thread, for a warning of the command `check`. Calls behind other functions are not seen.
+//! Calls in the body of a function that hold its thread, for a warning of the command `check`. A call inside of another function is not seen.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// Calls that no server should make outside of threads for such work. The tokens are separated by spaces.
+/// Calls that hold the thread, or panic because they would. The tokens are separated by spaces.
 const HOLDING: &[&str] = &[
     " thread : : sleep (",
     " block_in_place (",
@@ -10,48 +10,55 @@ const HOLDING: &[&str] = &[
     " blocking_lock (",
     " blocking_recv (",
     " blocking_send (",
-    " reqwest : : blocking : :",
-    " ureq : :",
+    " reqwest : : blocking : : get (",
+    " ureq : : get (",
+    " ureq : : post (",
+    " std : : net : : TcpStream : : connect (",
 ];
 
-/// Calls that hold the thread in a plain function only, because `async` functions have others of the same name.
-const HOLDING_IN_PLACE: &[&str] = &[" Command : : new (", " TcpStream : : connect ("];
+/// Calls that wait for a program, in a body with [`COMMAND`]. An `async` function may have the command of tokio.
+const WAITING: &[&str] = &[" . output (", " . status (", " . wait ("];
 
-/// Returns the first of these calls, such as `thread::sleep`. A call inside of the arguments of a `spawn` or `spawn_blocking` runs elsewhere.
+const COMMAND: &str = " Command : : new (";
+
+/// Functions whose arguments run on another thread. A task of `tokio::spawn` runs on the same thread.
+const ELSEWHERE: &[&str] = &[" spawn_blocking", " thread : : spawn"];
+
+/// Returns the first of these calls, such as `thread::sleep`.
 pub(super) fn find(body: &TokenStream, is_async: bool) -> Option<String> {
-    let in_place = if is_async { &[] } else { HOLDING_IN_PLACE };
     let mut text = String::new();
     write(body.clone(), &mut text);
-    let calls = HOLDING.iter().chain(in_place);
+    let has_command = !is_async && text.contains(COMMAND) && !text.contains(" tokio : : process");
+    let waiting = if has_command { WAITING } else { &[] };
+    let calls = HOLDING.iter().chain(waiting);
     let (_, call) = calls.filter_map(|call| Some((text.find(call)?, call))).min()?;
-    Some(call.replace([' ', '('], "").trim_end_matches(':').to_owned())
+    Some(match WAITING.contains(call) {
+        true => format!("Command::{}", call.trim_matches([' ', '.', '('])),
+        false => call.replace([' ', '('], ""),
+    })
 }
 
-/// Writes the tokens, each after a space. Literals are left out.
+/// Writes the tokens, each after a space. Literals and the arguments of [`ELSEWHERE`] are left out.
 fn write(tokens: TokenStream, text: &mut String) {
-    let mut is_spawned = false;
     for token in tokens {
-        let group = match token {
-            TokenTree::Group(group) => group,
-            TokenTree::Ident(ident) => {
-                let ident = ident.to_string();
-                is_spawned = ident.starts_with("spawn");
-                text.extend([" ", &ident]);
-                continue;
+        match token {
+            TokenTree::Ident(ident) => text.extend([" ", &ident.to_string()]),
+            TokenTree::Punct(punct) => text.extend([' ', punct.as_char()]),
+            TokenTree::Literal(_) => text.push_str(" \""),
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis => {
+                let is_elsewhere = ELSEWHERE.iter().any(|call| text.ends_with(call));
+                text.push_str(" (");
+                if !is_elsewhere {
+                    write(group.stream(), text);
+                }
+                text.push_str(" )");
             }
-            TokenTree::Punct(punct) => {
-                text.extend([' ', punct.as_char()]);
-                continue;
+            TokenTree::Group(group) => {
+                text.push_str(" {");
+                write(group.stream(), text);
+                text.push_str(" }");
             }
-            TokenTree::Literal(_) => continue,
-        };
-        if group.delimiter() == Delimiter::Parenthesis && is_spawned {
-            continue;
         }
-        is_spawned = false;
-        text.push_str(if group.delimiter() == Delimiter::Parenthesis { " (" } else { " {" });
-        write(group.stream(), text);
-        text.push_str(" }");
     }
 }
 
@@ -68,20 +75,18 @@ mod tests {
 
     #[test]
     fn calls_that_hold_the_thread_are_found() {
-        let sleep = Some("thread::sleep");
-        check("if late { std::thread::sleep(PAUSE); } ureq::get(\"a\")", sleep, sleep);
-        check("select! { _ = done => thread::sleep(PAUSE) }", sleep, sleep);
-        check(
-            "tokio::task::block_in_place(|| work())",
-            Some("block_in_place"),
-            Some("block_in_place"),
-        );
-        check("Handle::current().block_on(work())", Some("block_on"), Some("block_on"));
-        let client = Some("reqwest::blocking");
-        check("Ok(reqwest::blocking::get(url)?.text()?)", client, client);
-        check("ureq::get(url).call()?", Some("ureq"), Some("ureq"));
-        check("Command::new(\"git\").output()?", Some("Command::new"), None);
-        check("TcpStream::connect(address)", Some("TcpStream::connect"), None);
+        let both = |body: &str, call: &str| check(body, Some(call), Some(call));
+        both("if late { std::thread::sleep(PAUSE); } ureq::get(\"a\")", "thread::sleep");
+        both("select! { _ = done => thread::sleep(PAUSE) }", "thread::sleep");
+        both("tokio::spawn(async { thread::sleep(PAUSE) }).await", "thread::sleep");
+        both("let spawned = (thread::sleep(PAUSE), 1);", "thread::sleep");
+        both("tokio::task::block_in_place(|| work())", "block_in_place");
+        both("Handle::current().block_on(work())", "block_on");
+        both("Ok(reqwest::blocking::get(url)?.text()?)", "reqwest::blocking::get");
+        both("ureq::get(url).call()?", "ureq::get");
+        both("std::net::TcpStream::connect(address)", "std::net::TcpStream::connect");
+        check("Command::new(\"git\").arg(\"log\").output()?", Some("Command::output"), None);
+        check("std::process::Command::new(\"git\").status()?", Some("Command::status"), None);
     }
 
     #[test]
@@ -93,6 +98,11 @@ mod tests {
             "let text = \"thread::sleep(1)\";",
             "my_thread::sleep_less(PAUSE); block_once(1)",
             "block_on + 1",
+            "Err(ureq::Error::Status(404, answer))",
+            "Command::new(\"editor\").spawn()?; Ok(())",
+            "tokio::process::Command::new(\"git\").output().await",
+            "clap::Command::new(\"git\").about(text)",
+            "answer.status()",
         ] {
             check(body, None, None);
         }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::call::context::Authorization;
 
-/// Verifier of a few access tokens, from the environment or, for development, from the source.
+/// Verifier of a few access tokens, from the environment, from settings or, for development, from the source.
 ///
 /// A server with a token in its source starts only at loopback addresses, and cannot be mounted in an application. Use
 /// [`Jwt`](crate::auth::Jwt) for the tokens of an issuer. Implement [`TokenVerifier`] for tokens that have to be looked up.
@@ -37,11 +37,11 @@ pub struct StaticTokens {
     problem: Option<String>,
     /// Whether a token is written into the source.
     is_in_source: bool,
-    /// Reason why a token from the environment cannot be used.
+    /// Reason why a token from outside of the source cannot be used.
     missing: Option<String>,
 }
 
-/// Minimum length of a token from the environment, in bytes. A shorter token could be guessed.
+/// Minimum length of a token from outside of the source, in bytes. A shorter token could be guessed.
 const SHORTEST: usize = 16;
 
 impl StaticTokens {
@@ -78,8 +78,8 @@ impl StaticTokens {
     /// Maps a token that the program has read when it started to a caller, such as a secret of a struct with
     /// [`#[config]`](macro@crate::prelude::config).
     ///
-    /// The server may then listen on every address. It does not start over HTTP if the token has fewer than 16 characters.
-    /// `openssl rand -hex 32` makes a good token. Never pass a text of the source.
+    /// The server may then listen on every address. It does not start over HTTP if the token has fewer than 16 characters, or others than
+    /// letters, digits, `-._~+/`, and `=` at its end. `openssl rand -hex 32` makes a good token. Never pass a text of the source.
     ///
     /// ```
     /// use mcp_runtime::{auth::StaticTokens, prelude::*};
@@ -96,11 +96,11 @@ impl StaticTokens {
     /// ```
     #[must_use]
     pub fn secret_token(mut self, token: &str, authorization: impl Into<Authorization>) -> Self {
+        let authorization = authorization.into();
         match token_problem(token) {
-            None => self.known.push((digested(token), authorization.into())),
+            None => self.known.push((digested(token), authorization)),
             Some(problem) => {
-                let at = self.known.len() + 1;
-                let why = format!("token number {at} {problem}: {FIX}");
+                let why = format!("the token of `{}` {problem}: {FIX}", authorization.principal());
                 self.missing.get_or_insert(why);
             }
         }
@@ -108,8 +108,9 @@ impl StaticTokens {
     }
 
     /// Creates a verifier with which no server starts over HTTP.
-    pub(crate) fn unusable(why: String) -> Self {
-        Self { missing: Some(why), ..Self::default() }
+    pub(crate) fn unusable() -> Self {
+        let missing = Some("the settings of the verifier are missing".to_owned());
+        Self { missing, ..Self::default() }
     }
 
     fn token_from(
@@ -197,10 +198,10 @@ impl TokenVerifier for StaticTokens {
             _ if !self.is_in_source => Ok(()),
             Some(address) if address.is_loopback() => Ok(()),
             Some(address) => Err(format!(
-                "a token in the source is for development, and {address} can be reached from other machines: listen on 127.0.0.1, read the token with `.token_from_env(…)`, or verify tokens of an issuer with `Jwt`"
+                "a token in the source is for development, and {address} can be reached from other machines: listen on 127.0.0.1, read the token with `.token_from_env(…)` or from settings with `.auth_with(…)`, or verify tokens of an issuer with `Jwt`"
             )),
             None => Err("a token in the source is for development, and the server does not know the address of the application that it is mounted in: \
-                 read the token with `.token_from_env(…)`, or verify tokens of an issuer with `Jwt`"
+                 read the token with `.token_from_env(…)` or from settings with `.auth_with(…)`, or verify tokens of an issuer with `Jwt`"
                 .to_owned()),
         }
     }

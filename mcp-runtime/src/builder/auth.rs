@@ -7,6 +7,7 @@ use std::{
 
 use super::{
     arguments::CallSite,
+    check::{self, ServerState},
     settings::{Builder, ConfiguredAuth},
 };
 use crate::{
@@ -57,8 +58,8 @@ impl Builder {
     /// or the URL of an issuer.
     ///
     /// The closure runs when the server is built, if every field of the struct has a value. Otherwise the server does not start over HTTP,
-    /// and the error lists the missing values. Stdio and commands such as `list` need no values. In a test, give the struct with
-    /// [`state`](Self::state) before.
+    /// and the error lists the missing values. Stdio and commands such as `list` need no values, unless a function of the server takes the
+    /// struct too. In a test, give the struct with [`state`](Self::state).
     ///
     /// ```
     /// use mcp_runtime::{auth::StaticTokens, prelude::*};
@@ -80,14 +81,11 @@ impl Builder {
         resource: impl FnOnce(&C) -> R + Send + 'static,
     ) -> Self {
         let configured = ConfiguredAuth {
-            config: TypeId::of::<C>(),
-            make: Box::new(move |states| match states.get::<C>() {
-                Some(config) => Ok(resource(config).into()),
-                // A `setup` makes the struct.
-                None => Err(format!("there is no `{}` before the server starts", type_name::<C>())),
-            }),
+            config: (TypeId::of::<C>(), type_name::<C>()),
+            make: Box::new(move |states| Some(resource(states.get::<C>()?).into())),
             place: CallSite::here(),
         };
+        self.auth_config = Some(TypeId::of::<C>());
         if self.configured_auth.replace(configured).is_some() {
             self.refuse("auth_with", SECOND_VERIFIER);
         }
@@ -135,35 +133,62 @@ impl Builder {
         self
     }
 
-    /// Runs the closure of [`auth_with`](Self::auth_with). If values are missing, the server gets a verifier that does not serve.
-    pub(crate) fn with_configured_auth(mut self) -> Self {
-        if let Some(ConfiguredAuth { config, make, place }) = self.configured_auth.take() {
-            let is_given = self.promised.iter().any(|promised| promised.id == config);
-            let resource = match is_given {
-                true => make(&self.states),
-                false => self.read_alone(config).and_then(|states| make(&states)),
-            };
-            let resource = resource.unwrap_or_else(|why| StaticTokens::unusable(why).into());
-            self.protect(resource, "auth_with", place);
-        }
-        self
-    }
-
-    /// Whether the closure of [`auth_with`](Self::auth_with) takes this struct.
-    pub(super) fn auth_takes(&self, config: TypeId) -> bool {
-        self.configured_auth.as_ref().is_some_and(|auth| auth.config == config)
-    }
-
-    /// Reads a single struct with `#[config]`.
+    /// Runs the closure of [`auth_with`](Self::auth_with), if it has not run yet. If values are missing, the server gets a verifier with which
+    /// it cannot start over HTTP.
     ///
     /// # Errors
-    /// Fails if values are missing or wrong.
-    fn read_alone(&self, config: TypeId) -> Result<States, String> {
+    /// Fails if values are missing or wrong. The error lists all of them, also those of other structs.
+    pub(crate) fn configure_auth(&mut self) -> Result<(), String> {
+        let Some(ConfiguredAuth { config: (id, name), make, place }) = self.configured_auth.take()
+        else {
+            return Ok(());
+        };
+        let promised = self.promised.iter().find(|promised| promised.id == id);
+        if let Some(promised) = promised
+            && promised.is_made_by_setup
+        {
+            let problem = format!(
+                "the `.setup(…)` at {} makes `{name}`, which is too late: pass it with `.state(…)`, or let the server read it",
+                promised.place
+            );
+            self.refuse_at("auth_with", place, problem);
+            return Ok(());
+        }
+        let (resource, result) = match promised {
+            Some(_) => (make(&self.states), Ok(())),
+            None => {
+                let mut states = States::default();
+                match self.plan_of(id).read(&mut states) {
+                    Ok(()) => (make(&states), Ok(())),
+                    Err(why) => (None, Err(self.missing_values(id).unwrap_or(why))),
+                }
+            }
+        };
+        let resource = resource.unwrap_or_else(|| StaticTokens::unusable().into());
+        self.protect(resource, "auth_with", place);
+        result
+    }
+
+    /// Returns the plan to read a single struct with `#[config]`.
+    fn plan_of(&self, config: TypeId) -> DeclaredConfig {
         let structs = config::registered().filter(|entry| entry.def().id() == config);
         let structs = structs.map(|entry| (entry, true));
-        let mut states = States::default();
-        DeclaredConfig::new(&self.identity.name, structs, self.given.as_ref()).read(&mut states)?;
-        Ok(states)
+        DeclaredConfig::new(&self.identity.name, structs, self.given.as_ref())
+    }
+
+    /// Returns the error about the values of this struct and of all structs that the items take.
+    fn missing_values(&self, config: TypeId) -> Option<String> {
+        let mut states = check::entries(self, ServerState::Unknown).states;
+        states.insert(config);
+        self.config_plan(&states).read(&mut States::default()).err()
+    }
+
+    /// Whether an entry for a client needs a token that the client cannot get by a login. `false` if that depends on values that are not
+    /// known here.
+    #[cfg(feature = "workbench")]
+    pub(crate) fn needs_given_token(mut self) -> bool {
+        self.configure_auth().is_ok()
+            && self.http.protected.is_some_and(|resource| resource.needs_given_token())
     }
 
     /// Returns the contradictions between authorization settings, as problems to report.
@@ -235,8 +260,8 @@ mod tests {
             let given =
                 given.map(|token| ("builder-auth-token".to_owned(), vec![token.to_owned()]));
             builder.given = Some(given.into_iter().collect());
-            let protected = builder.with_configured_auth().http.protected.expect("a verifier");
-            protected.may_serve_at(None)
+            builder.configure_auth()?;
+            builder.http.protected.expect("a verifier").may_serve_at(None)
         };
         assert_eq!(serves(Some("0123456789abcdef")), Ok(()));
         assert!(serves(Some("short")).unwrap_err().contains("has fewer than 16 characters"));

@@ -38,13 +38,11 @@ impl Builder {
     /// assert!(mcp_runtime::server!().items(items![add]).build().is_ok());
     /// ```
     pub fn build(mut self) -> Result<Server, BuildError> {
-        #[cfg(feature = "auth")]
-        {
-            self = self.with_configured_auth();
-        }
+        self.configure_auth_if_possible();
         let found = check::entries(&self, ServerState::Known);
         let config = self.config_plan(&found.states);
-        let problems = self.own_problems().chain(found.problems).chain(config.problems());
+        let of_config = self.config_problems(found.states);
+        let problems = self.own_problems().chain(found.problems).chain(of_config);
         fail_unless_empty(problems.chain(self.taken_too_early()).collect())?;
         #[cfg(feature = "auth")]
         let (unverified, rules) = (self.unverified(&found.entries), self.rules());
@@ -95,10 +93,7 @@ impl Builder {
 
     /// Runs the checks of [`build`](Builder::build). The method does not run `setup`, and does not open the store.
     pub(crate) fn check_all(mut self) -> Result<(), BuildError> {
-        #[cfg(feature = "auth")]
-        {
-            self = self.with_configured_auth();
-        }
+        self.configure_auth_if_possible();
         let problems = self.all_problems(ServerState::Known);
         fail_unless_empty(problems)
     }
@@ -127,6 +122,7 @@ impl Builder {
     /// Returns the identity and the items that the server would publish. Missing state is not reported.
     #[cfg_attr(not(feature = "contract"), allow(dead_code, reason = "for `assert_contract!`"))]
     pub(crate) fn published(mut self) -> Result<(Identity, Arc<Snapshot>), BuildError> {
+        self.configure_auth_if_possible();
         let found = check::entries(&self, ServerState::Unknown);
         fail_unless_empty(self.own_problems().chain(found.problems).collect())?;
         let catalog = Catalog::new(found.entries, self.pages, self.profile);
@@ -136,7 +132,7 @@ impl Builder {
     /// Returns the problems of the settings and of the items.
     fn all_problems(&mut self, state: ServerState) -> Vec<String> {
         let found = check::entries(self, state);
-        let config = self.config_plan(&found.states).problems();
+        let config = self.config_problems(found.states);
         let own = self.own_problems().chain(found.problems).chain(config);
         own.chain(self.taken_too_early()).collect()
     }
@@ -164,10 +160,27 @@ impl Builder {
             let is_given = self.promised.iter().any(|promised| promised.id == id);
             let is_known = is_needed || self.has_config(entry.def());
             #[cfg(feature = "auth")]
-            let is_known = is_known || self.auth_takes(id);
+            let is_known = is_known || self.auth_config == Some(id);
             (!is_given && is_known).then_some((entry, is_needed))
         });
         DeclaredConfig::new(&self.identity.name, structs, self.given.as_ref())
+    }
+
+    /// Returns the problems of the names of options. `states` are the types that the items need.
+    fn config_problems(
+        &self,
+        #[cfg_attr(not(feature = "auth"), allow(unused_mut, reason = "for `auth_with`"))]
+        mut states: HashSet<TypeId>,
+    ) -> Vec<String> {
+        #[cfg(feature = "auth")]
+        states.extend(self.auth_config);
+        self.config_plan(&states).problems()
+    }
+
+    /// Runs the closure of `auth_with`. Missing values are no problem, because only HTTP needs them.
+    fn configure_auth_if_possible(&mut self) {
+        #[cfg(feature = "auth")]
+        let _ = self.configure_auth();
     }
 
     /// Whether the options of the struct belong to this server, because it serves the crate of the struct. A server with a list of items may

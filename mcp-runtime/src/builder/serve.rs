@@ -305,7 +305,11 @@ impl Builder {
 /// Builds the server and starts it. `bound` is the address of its listener, or `None` if an application listens.
 async fn start(builder: Builder, bound: Option<IpAddr>) -> Result<HttpService, ServeError> {
     #[cfg(feature = "auth")]
-    let builder = builder.with_configured_auth();
+    let builder = {
+        let mut builder = builder;
+        builder.configure_auth().map_err(ServeError::Config)?;
+        builder
+    };
     let settings = builder.http.clone();
     HttpService::check_address(&settings, bound)?;
     HttpService::start(builder.build()?, settings, bound).await

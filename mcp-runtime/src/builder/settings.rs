@@ -98,6 +98,9 @@ pub struct Builder {
     pub(super) policies: Vec<(SharedPolicy, CallSite)>,
     #[cfg(feature = "auth")]
     pub(super) configured_auth: Option<ConfiguredAuth>,
+    /// Struct with `#[config]` that the closure of `auth_with` takes.
+    #[cfg(feature = "auth")]
+    pub(super) auth_config: Option<TypeId>,
     /// Whether a `setup` takes the [`Handle`](crate::Handle), with which it may add items.
     pub(super) setups_may_add_items: bool,
     pub(super) problems: Vec<String>,
@@ -124,13 +127,13 @@ pub(super) struct TakenState {
 /// Closure of `auth_with`, which waits for the values of the struct that it takes.
 #[cfg(feature = "auth")]
 pub(super) struct ConfiguredAuth {
-    pub(super) config: TypeId,
+    pub(super) config: (TypeId, &'static str),
     pub(super) make: Box<MakeResource>,
     pub(super) place: CallSite,
 }
 
 #[cfg(feature = "auth")]
-type MakeResource = dyn FnOnce(&States) -> Result<ProtectedResource, String> + Send;
+type MakeResource = dyn FnOnce(&States) -> Option<ProtectedResource> + Send;
 
 impl fmt::Debug for Builder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -170,6 +173,8 @@ pub fn builder(identity: Identity) -> Builder {
         policies: Vec::new(),
         #[cfg(feature = "auth")]
         configured_auth: None,
+        #[cfg(feature = "auth")]
+        auth_config: None,
         setups_may_add_items: false,
         problems: Vec::new(),
     }

@@ -40,7 +40,8 @@ pub(super) const OPTIONS: &[CommandOption] = &[
     WRITE_BASELINE,
 ];
 
-const STRICT: CommandOption = CommandOption::flag("--strict", "fails if there is any finding");
+const STRICT: CommandOption =
+    CommandOption::flag("--strict", "fails if there is any finding that is not accepted");
 
 #[cfg(feature = "contract")]
 const AGAINST: CommandOption =
@@ -201,7 +202,7 @@ fn report(
         ));
     }
     if let Some(accepted) = accepted {
-        page.push_str(&accepted.report());
+        page.push_str(&accepted.report(published.incomplete.is_none(), groups.is_empty()));
     }
     let size = ListSizes::of(published);
     page.push_str(&format!("{}: {}", published.identity.name, counts(published)));

@@ -400,11 +400,7 @@ fn note_peculiarities(words: &ClientWords, entry: &ServerEntry, new: &str) {
 /// Says that the entry needs a token, if the server requires one and no client can get it by a login.
 #[cfg(feature = "auth")]
 fn note_token(words: &ClientWords, builder: Builder) {
-    let needs_token = || {
-        let protected = builder.with_configured_auth().http.protected;
-        protected.is_some_and(|resource| resource.needs_given_token())
-    };
-    if words.url.is_some() && words.headers.is_empty() && needs_token() {
+    if words.url.is_some() && words.headers.is_empty() && builder.needs_given_token() {
         say(format_args!(
             "note: the server requires an access token: add `--header Authorization='Bearer …'`\n"
         ));

@@ -50,7 +50,7 @@ impl Builder {
     /// commands `list`, `call`, `read`, `get` and `schema` try the server out. `help` and `version` describe it.
     ///
     /// `check` reports what known clients reject or handle badly: names, descriptions, schemas and size. Each finding names the source
-    /// location of the item, a fix, and public issue threads that show the problem. With `--strict` any finding is a failure.
+    /// location of the item, a fix, and public issue threads that show the problem. With `--strict` any finding that a `--baseline` does not accept is a failure.
     ///
     /// `list` and `check` call no handler. They create the state only if a `setup` takes the [`Handle`](crate::Handle), because such a
     /// `setup` may add items. If it fails, they show the other items and the error. `schema` never creates the state.

@@ -1,5 +1,5 @@
-//! File of the findings that the author accepts. Its entries name an item and a rule, and count the findings, because the texts of findings
-//! contain sizes and names of arguments, which change.
+//! File of the findings that the author accepts. Its entries name an item, a severity and a rule, and count the findings, because the texts
+//! of findings contain sizes and names of arguments, which change.
 
 use std::{
     fs,
@@ -10,7 +10,11 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{counted, finding::FindingGroup, regenerate};
+use super::{
+    counted,
+    finding::{CheckFinding, FindingGroup},
+    regenerate,
+};
 use crate::cli::exit::CommandError;
 
 /// The file, and its content.
@@ -30,6 +34,8 @@ struct BaselineContent {
 #[serde(deny_unknown_fields)]
 struct BaselineEntry {
     item: String,
+    /// `error` or `warning`. Some rules have findings of both.
+    severity: String,
     rule: String,
     #[serde(default = "one")]
     count: usize,
@@ -43,8 +49,12 @@ fn one() -> usize {
 }
 
 impl BaselineEntry {
-    fn is_of(&self, item: &str, rule: &str) -> bool {
-        self.item == item && self.rule == rule
+    fn is_about(&self, item: &str, finding: &CheckFinding) -> bool {
+        self.item == item && self.is_of(finding)
+    }
+
+    fn is_of(&self, finding: &CheckFinding) -> bool {
+        self.rule == finding.rule && self.severity == finding.severity.name()
     }
 }
 
@@ -73,10 +83,13 @@ impl Baseline {
         };
         let BaselineContent { accepted: entries } = serde_json::from_slice(&text)
             .map_err(|error| failure(format!("is no baseline of `check`: {error}")))?;
-        for (at, BaselineEntry { item, rule, .. }) in entries.iter().enumerate() {
-            if entries[..at].iter().any(|entry| entry.is_of(item, rule)) {
+        for (at, BaselineEntry { item, severity, rule, .. }) in entries.iter().enumerate() {
+            let is_same = |entry: &BaselineEntry| {
+                (&entry.item, &entry.severity, &entry.rule) == (item, severity, rule)
+            };
+            if entries[..at].iter().any(is_same) {
                 return Err(failure(format!(
-                    "has two entries for {item} and the rule `{rule}`: keep one, with the sum of both as `count`"
+                    "has two entries for {item} and the {severity} `{rule}`: keep one, with the sum of both as `count`"
                 )));
             }
         }
@@ -90,14 +103,15 @@ impl Baseline {
             AcceptedFindings { file: self.file, count: 0, exceeded: Vec::new(), gone: Vec::new() };
         for entry in self.entries {
             let group = groups.iter_mut().find(|group| group.item == entry.item);
-            let found = group.as_ref().map_or(0, |group| group.count(&entry.rule));
+            let findings = group.iter().flat_map(|group| &group.findings);
+            let found = findings.filter(|finding| entry.is_of(finding)).count();
             if found > entry.count {
                 accepted.exceeded.push((entry, found));
                 continue;
             }
             accepted.count += found;
             if let Some(group) = group {
-                group.findings.retain(|finding| finding.rule != entry.rule);
+                group.findings.retain(|finding| !entry.is_of(finding));
             }
             if found < entry.count {
                 accepted.gone.push((entry, found));
@@ -116,16 +130,17 @@ impl Baseline {
         let mut accepted: Vec<BaselineEntry> = Vec::new();
         let found = groups
             .iter()
-            .flat_map(|group| group.findings.iter().map(|finding| (&*group.item, finding.rule)));
-        for (item, rule) in found.clone() {
-            if let Some(entry) = accepted.iter_mut().find(|entry| entry.is_of(item, rule)) {
+            .flat_map(|group| group.findings.iter().map(|finding| (&*group.item, finding)));
+        for (item, finding) in found.clone() {
+            if let Some(entry) = accepted.iter_mut().find(|entry| entry.is_about(item, finding)) {
                 entry.count += 1;
                 continue;
             }
-            let known = before.iter_mut().find(|entry| entry.is_of(item, rule));
+            let known = before.iter_mut().find(|entry| entry.is_about(item, finding));
             accepted.push(BaselineEntry {
                 item: item.to_owned(),
-                rule: rule.to_owned(),
+                severity: finding.severity.name().to_owned(),
+                rule: finding.rule.to_owned(),
                 count: 1,
                 reason: known.and_then(|entry| entry.reason.take()),
             });
@@ -154,31 +169,33 @@ impl AcceptedFindings {
         self.count > 0
     }
 
-    /// Returns the lines for the report.
-    pub(super) fn report(&self) -> String {
+    /// Returns the lines for the report. `is_complete` tells whether all items were checked, so that findings are gone for sure, and `is_clean`
+    /// whether all findings are accepted.
+    pub(super) fn report(&self, is_complete: bool, is_clean: bool) -> String {
         let shown = self.file.display();
         let lines = |entries: &[(BaselineEntry, usize)]| -> String {
-            let line = |(entry, found): &(BaselineEntry, usize)| {
-                format!(
-                    "  {} ({}): accepts {}, found {found}\n",
-                    entry.item, entry.rule, entry.count
-                )
+            let line = |(BaselineEntry { item, severity, rule, count, .. }, found): &(_, usize)| {
+                format!("  {item}, {severity} ({rule}): accepts {count}, found {found}\n")
             };
             entries.iter().map(line).collect()
         };
         let mut text = format!("{shown}: {}\n", counted(self.count, "accepted finding"));
         if !self.exceeded.is_empty() {
-            text += &format!(
-                "there are more findings than {shown} accepts:\n{}",
-                lines(&self.exceeded)
-            );
+            let exceeded = lines(&self.exceeded);
+            text += &format!("there are more findings than {shown} accepts:\n{exceeded}");
         }
-        if !self.gone.is_empty() {
-            let write = regenerate("check --write-baseline", &self.file);
-            text += &format!(
-                "findings in {shown} are gone, write it again with `{write}`:\n{}",
-                lines(&self.gone)
-            );
+        if is_complete && !self.gone.is_empty() {
+            let fix = match is_clean {
+                true => {
+                    format!(
+                        "write it again with `{}`",
+                        regenerate("check --write-baseline", &self.file)
+                    )
+                }
+                // The command would accept the new findings too.
+                false => "lower their counts".to_owned(),
+            };
+            text += &format!("findings in {shown} are gone, {fix}:\n{}", lines(&self.gone));
         }
         text + "\n"
     }
@@ -186,7 +203,15 @@ impl AcceptedFindings {
     /// Returns the member `baseline` of the report as JSON.
     pub(super) fn json(&self) -> Value {
         let listed = |entries: &[(BaselineEntry, usize)]| -> Value {
-            let entry = |(entry, found): &(BaselineEntry, usize)| json!({ "item": entry.item, "rule": entry.rule, "count": entry.count, "found": found });
+            let entry = |(entry, found): &(BaselineEntry, usize)| {
+                json!({
+                    "item": entry.item,
+                    "severity": entry.severity,
+                    "rule": entry.rule,
+                    "count": entry.count,
+                    "found": found,
+                })
+            };
             entries.iter().map(entry).collect()
         };
         json!({

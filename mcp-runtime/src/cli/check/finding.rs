@@ -135,13 +135,6 @@ pub(super) struct FindingGroup {
     pub(super) findings: Vec<CheckFinding>,
 }
 
-impl FindingGroup {
-    /// Returns the number of findings of a rule.
-    pub(super) fn count(&self, rule: &str) -> usize {
-        self.findings.iter().filter(|finding| finding.rule == rule).count()
-    }
-}
-
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Severity {
