@@ -112,10 +112,10 @@ fn findings_of_a_baseline_are_counted_and_new_findings_fail() {
     };
     let strict = ["check", "--strict", "--baseline", path];
     let write = ["check", "--write-baseline", path];
-    ends_with(&strict, FAILURE, &[" does not exist: create it with ", " check --write-baseline "]);
-    ends_with(&write, SUCCESS, &["mcp.check.json: 17 accepted findings\n"]);
+    ends_with(&strict, FAILURE, &[" does not exist: create it with `check --write-baseline "]);
+    ends_with(&write, SUCCESS, &["mcp.check.json accepts 17 findings\n"]);
     let printed =
-        ends_with(&strict, SUCCESS, &["mcp.check.json: 17 accepted findings\n\nflawed: 3 "]);
+        ends_with(&strict, SUCCESS, &["mcp.check.json accepts 17 findings\n\nflawed: 3 "]);
     assert!(printed.ends_with(" No further finding.\n"), "{printed}");
 
     let written = home.text("mcp.check.json");
@@ -140,7 +140,7 @@ fn findings_of_a_baseline_are_counted_and_new_findings_fail() {
     home.write("mcp.check.json", &content.to_string());
     let changed = [
         "  error (references): ",
-        "mcp.check.json: 14 accepted findings\n",
+        "mcp.check.json accepts 14 findings\n",
         "there are more findings than ",
         "  tool `full.schema`, error ($schema): accepts 1, found 2\n",
         "findings in ",
@@ -164,10 +164,10 @@ fn findings_of_a_baseline_are_counted_and_new_findings_fail() {
 
     // Without the items that `setup` adds, no finding is gone for sure.
     let broken = text(&flawed(&["check", "--baseline", path], true).stdout);
-    assert!(broken.contains(" accepted findings\n") && !broken.contains("are gone"), "{broken}");
+    assert!(broken.contains("mcp.check.json accepts ") && !broken.contains("are gone"), "{broken}");
 
     // The reason stays, and the rest is as at first.
-    ends_with(&write, SUCCESS, &["mcp.check.json: 17 accepted findings\n"]);
+    ends_with(&write, SUCCESS, &["mcp.check.json accepts 17 findings\n"]);
     let reason = "\"count\": 1,\n      \"reason\": \"its name says all\"\n";
     assert_eq!(home.text("mcp.check.json"), written.replacen("\"count\": 1\n", reason, 1));
 }

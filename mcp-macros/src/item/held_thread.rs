@@ -73,13 +73,15 @@ mod tests {
         assert_eq!(find(&body, true).as_deref(), in_async, "{body}");
     }
 
+    const SLEEP: &str = "thread::sleep";
+
     #[test]
     fn calls_that_hold_the_thread_are_found() {
         let both = |body: &str, call: &str| check(body, Some(call), Some(call));
-        both("if late { std::thread::sleep(PAUSE); } ureq::get(\"a\")", "thread::sleep");
-        both("select! { _ = done => thread::sleep(PAUSE) }", "thread::sleep");
-        both("tokio::spawn(async { thread::sleep(PAUSE) }).await", "thread::sleep");
-        both("let spawned = (thread::sleep(PAUSE), 1);", "thread::sleep");
+        both(&format!("if late {{ std::{SLEEP}(PAUSE); }} ureq::get(\"a\")"), SLEEP);
+        both(&format!("select! {{ _ = done => {SLEEP}(PAUSE) }}"), SLEEP);
+        both(&format!("tokio::spawn(async {{ {SLEEP}(PAUSE) }}).await"), SLEEP);
+        both(&format!("let spawned = ({SLEEP}(PAUSE), 1);"), SLEEP);
         both("tokio::task::block_in_place(|| work())", "block_in_place");
         both("Handle::current().block_on(work())", "block_on");
         both("Ok(reqwest::blocking::get(url)?.text()?)", "reqwest::blocking::get");
@@ -91,12 +93,15 @@ mod tests {
 
     #[test]
     fn work_on_another_thread_and_similar_names_are_not_found() {
+        let elsewhere = format!("spawn_blocking(move || {SLEEP}(PAUSE)).await");
+        let in_thread = format!("std::thread::spawn(move || {{ {SLEEP}(PAUSE); }});");
+        let in_text = format!("let text = \"{SLEEP}(1)\"; my_{SLEEP}_less(PAUSE)");
         for body in [
-            "spawn_blocking(move || thread::sleep(PAUSE)).await",
-            "std::thread::spawn(move || { thread::sleep(PAUSE); });",
-            "tokio::time::sleep(PAUSE).await",
-            "let text = \"thread::sleep(1)\";",
-            "my_thread::sleep_less(PAUSE); block_once(1)",
+            &*elsewhere,
+            &in_thread,
+            &in_text,
+            "tokio::time::timeout(PAUSE, work).await",
+            "block_once(1)",
             "block_on + 1",
             "Err(ureq::Error::Status(404, answer))",
             "Command::new(\"editor\").spawn()?; Ok(())",

@@ -675,8 +675,8 @@ fn dynamic_entry(
     kind: EntryKind,
     handler: Option<DynHandler>,
 ) -> Result<Entry, String> {
-    let handler = handler.ok_or_else(|| format!("`{name}` has no handler"))?;
     Ok(Entry {
+        handler: Handler::Dynamic(handler.ok_or_else(|| format!("`{name}` has no handler"))?),
         name,
         title: None,
         description: None,
@@ -693,7 +693,6 @@ fn dynamic_entry(
         origin: None,
         parameters: Vec::new(),
         identity: None,
-        handler: Handler::Dynamic(handler),
         names: ArgumentNames::default(),
         needs_meta: true,
         asks: Asks::new(),

@@ -10,9 +10,9 @@ mod size;
 #[cfg(test)]
 mod tests;
 
-use std::{env, path::Path};
+use std::path::Path;
 #[cfg(feature = "contract")]
-use std::{fs, io::ErrorKind};
+use std::{env, fs, io::ErrorKind};
 
 use serde_json::{Value, json};
 
@@ -95,7 +95,7 @@ async fn output(builder: Builder, given: &CommandWords) -> Result<CommandOutput,
         let count = Baseline::write(file, &groups)?;
         return Ok(match json {
             true => as_json(&json!({ "file": shown, "accepted": count })).into(),
-            false => format!("{shown}: {}\n", counted(count, "accepted finding")).into(),
+            false => format!("{shown} accepts {}\n", counted(count, "finding")).into(),
         });
     }
     let accepted = baseline.map(|baseline| baseline.accept(&mut groups));
@@ -128,19 +128,19 @@ fn compare(
     let lock = fs::read(file).map_err(|error| match error.kind() {
         ErrorKind::NotFound => CommandError::failure(format!(
             "{shown} does not exist: create it with `{}`, then commit it",
-            regenerate("schema >", file)
+            regenerate(file)
         )),
         _ => CommandError::failure(format!("{shown} cannot be read: {error}")),
     })?;
     let report = published.against(&lock).map_err(|problem| {
         CommandError::failure(format!(
             "{shown}: {problem}\nwrite it again with `{}`",
-            regenerate("schema >", file)
+            regenerate(file)
         ))
     })?;
     let text = match json {
         true => as_json(&report.json()),
-        false => report.text(&shown.to_string(), &regenerate("schema >", file)),
+        false => report.text(&shown.to_string(), &regenerate(file)),
     };
     let end = if report.breaks() {
         Err(CommandError::failure(format!("the server breaks the contract in {shown}")))
@@ -154,13 +154,15 @@ fn compare(
     Ok(CommandOutput { end, ..text.into() })
 }
 
-/// Returns the command line that writes a file, with the program name of this invocation.
-fn regenerate(words: &str, file: &Path) -> String {
+/// Returns the command that writes the lock file, with the program name of this invocation.
+#[cfg(feature = "contract")]
+fn regenerate(file: &Path) -> String {
     let program = env::args_os().next().unwrap_or_default();
-    format!("{} {words} {}", quoted(Path::new(&program)), quoted(file))
+    format!("{} schema > {}", quoted(Path::new(&program)), quoted(file))
 }
 
 /// Returns a path for a command line, with quotes if it contains characters that a shell may interpret.
+#[cfg(feature = "contract")]
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |char: char| {

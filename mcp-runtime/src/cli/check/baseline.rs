@@ -10,11 +10,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{
-    counted,
-    finding::{CheckFinding, FindingGroup},
-    regenerate,
-};
+use super::finding::{CheckFinding, FindingGroup};
 use crate::cli::exit::CommandError;
 
 /// The file, and its content.
@@ -65,10 +61,9 @@ impl Baseline {
     /// Fails if the file does not exist, cannot be read, is no baseline, or has two entries for one item and rule.
     pub(super) fn read(file: &Path) -> Result<Self, CommandError> {
         Self::read_if_exists(file)?.ok_or_else(|| {
+            let file = file.display();
             CommandError::failure(format!(
-                "{} does not exist: create it with `{}`, then commit it",
-                file.display(),
-                regenerate("check --write-baseline", file)
+                "{file} does not exist: create it with `check --write-baseline {file}`, then commit it"
             ))
         })
     }
@@ -179,19 +174,15 @@ impl AcceptedFindings {
             };
             entries.iter().map(line).collect()
         };
-        let mut text = format!("{shown}: {}\n", counted(self.count, "accepted finding"));
+        let noun = if self.count == 1 { "finding" } else { "findings" };
+        let mut text = format!("{shown} accepts {} {noun}\n", self.count);
         if !self.exceeded.is_empty() {
             let exceeded = lines(&self.exceeded);
             text += &format!("there are more findings than {shown} accepts:\n{exceeded}");
         }
         if is_complete && !self.gone.is_empty() {
             let fix = match is_clean {
-                true => {
-                    format!(
-                        "write it again with `{}`",
-                        regenerate("check --write-baseline", &self.file)
-                    )
-                }
+                true => format!("write it again with `check --write-baseline {shown}`"),
                 // The command would accept the new findings too.
                 false => "lower their counts".to_owned(),
             };
