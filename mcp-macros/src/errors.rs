@@ -42,7 +42,8 @@ impl Errors {
     /// Ends the collection.
     ///
     /// # Errors
-    /// If there were mistakes, returns one `compile_error!` for each. In an editor, also returns the offered code.
+    /// If there were mistakes, returns one `compile_error!` for each. In an editor, fails without mistakes too if code was offered, and returns
+    /// that code.
     pub(crate) fn finish(self) -> Result<(), TokenStream> {
         let mut found = self.found.borrow_mut().take().unwrap_or_default();
         let mut all = self.offered.take();

@@ -14,8 +14,8 @@ use crate::{
 /// States of Redis, in the order of the columns of [`TABLE`].
 const STATES: [&str; 4] = ["full", "read-only", "silent", "gone"];
 
-/// Status of each operation in each state. A 503 has `Retry-After`. A node knows a session for a second, and then reads and touches its record.
-/// Redis accepts a touch while it is full, but not while it is a replica.
+/// Status of each operation in each state. A 503 has `Retry-After`. A node relies on its copy of a session for a second, and then reads and
+/// touches the record. Redis accepts a touch while it is full, but not while it is a replica.
 const TABLE: &[(&str, [u16; 4])] = &[
     ("initialize", [503, 503, 503, 503]),
     ("ping", [200, 503, 503, 503]),
@@ -185,26 +185,27 @@ fn operations_that_need_a_redis_that_refuses_are_answered_with_503() {
     });
 }
 
-/// The store has the subscription already when the client repeats its request.
+/// The store has the subscription already when the client repeats its request, at the same node or at another.
 #[support::test]
 fn a_subscription_that_is_repeated_after_a_503_reaches_the_stream_at_another_node() {
     let cluster = needs(ServerCluster::start_for_outage(fixture(), &[]));
     run_within(MOST, async {
-        let session = Session::begin(cluster.node(0), REVISION).await;
-        let mut stream = session.get().open(cluster.node(1)).await;
-        let uri = json!({ "uri": "notes://1" });
-        let subscribe = session.post(&message(9, "resources/subscribe", uri));
-        for full in ["100kb", "0"] {
-            cluster.redis.cli(&["CONFIG", "SET", "maxmemory", full]);
-            let expected = if full == "0" { 200 } else { 503 };
-            eventually("the answer", async || {
-                (subscribe.ask(cluster.node(0)).await.status() == expected).then_some(())
-            })
-            .await;
+        for repeated_at in [0, 2] {
+            let session = Session::begin(cluster.node(0), REVISION).await;
+            let mut stream = session.get().open(cluster.node(1)).await;
+            let uri = json!({ "uri": "notes://1" });
+            let subscribe = session.post(&message(9, "resources/subscribe", uri));
+            for (full, node, expected) in [("100kb", 0, 503), ("0", repeated_at, 200)] {
+                cluster.redis.cli(&["CONFIG", "SET", "maxmemory", full]);
+                eventually("the answer", async || {
+                    (subscribe.ask(cluster.node(node)).await.status() == expected).then_some(())
+                })
+                .await;
+            }
+            let mark = session.call(10, "mark", json!({ "n": 1 }));
+            assert_eq!(mark.ask(cluster.node(2)).await.status(), 200);
+            let update = stream.message().await.expect("an update");
+            assert_eq!(update["method"], "notifications/resources/updated");
         }
-        let mark = session.call(10, "mark", json!({ "n": 1 }));
-        assert_eq!(mark.ask(cluster.node(2)).await.status(), 200);
-        let update = stream.message().await.expect("an update");
-        assert_eq!(update["method"], "notifications/resources/updated");
     });
 }

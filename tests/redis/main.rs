@@ -274,6 +274,12 @@ async fn report(reports: &Reports, progress: Progress) {
     }
 }
 
+/// Returns the number of requests that the store has refused.
+#[tool]
+fn refused(server: Handle) -> u64 {
+    server.stats().store().map_or(0, |store| store.failed())
+}
+
 /// Calls of the test to report progress.
 #[derive(Clone, Default)]
 struct Reports(Arc<Notify>);
@@ -282,7 +288,8 @@ struct Reports(Arc<Notify>);
 async fn a_full_redis_loses_no_finished_task() {
     let redis = redis_server();
     let reports = Reports::default();
-    let server = mcp_runtime::server!().items(items![quick, report]).state(reports.clone());
+    let server =
+        mcp_runtime::server!().items(items![quick, report, refused]).state(reports.clone());
     let server = server.store(patient(&redis));
     let mut client = TestClient::connect_with(server, Revision::V2025_11_25).await.unwrap();
     let begin = |tool| json!({ "name": tool, "arguments": {}, "task": {} });
@@ -291,6 +298,9 @@ async fn a_full_redis_loses_no_finished_task() {
     }
     let running = client.request("tools/call", begin("report")).await.unwrap();
     let running = json!({ "taskId": running["task"]["taskId"] });
+    let refusals = async |client: &mut TestClient| -> u64 {
+        client.call("refused", json!({})).await.unwrap().text().parse().unwrap()
+    };
     let completed = async |client: &mut TestClient| {
         let listed = client.request("tasks/list", json!({})).await.unwrap();
         let tasks = listed["tasks"].as_array().unwrap();
@@ -305,8 +315,12 @@ async fn a_full_redis_loses_no_finished_task() {
         let refused = client.request("tools/call", begin(tool)).await.unwrap_err();
         assert!(refused.message.contains("is not available: try again later"), "{refused:?}");
     }
+    let failed = refusals(&mut client).await;
     reports.0.notify_one();
-    // The store has refused the report by the time it answers another request of the task.
+    clock::eventually("the refused report", async || {
+        (refusals(&mut client).await > failed).then_some(())
+    })
+    .await;
     client.request("tasks/cancel", running.clone()).await.unwrap_err();
     assert_eq!(completed(&mut client).await, 20);
     redis.cli(&["CONFIG", "SET", "maxmemory", "0"]);

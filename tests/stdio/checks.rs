@@ -181,6 +181,7 @@ fn a_baseline_that_cannot_be_used_is_told() {
     for (content, problem) in [
         ("{}", "mcp.check.json is no baseline of `check`: missing field `accepted`"),
         (r#"{"accepted": [{"item": "a", "rules": []}]}"#, ": unknown field `rules`, expected "),
+        (r#"{"accepted": [{"item": "a", "severity": "warn", "rule": "b"}]}"#, "variant `warn`"),
         (both, "has two entries for tool `a` and the error `null`: keep one, "),
     ] {
         home.write("mcp.check.json", content);

@@ -16,7 +16,7 @@ const HOLDING: &[&str] = &[
     " std : : net : : TcpStream : : connect (",
 ];
 
-/// Calls that wait for a program, in a body with [`COMMAND`]. An `async` function may have the command of tokio.
+/// Calls that wait for a program, in a statement with [`COMMAND`]. An `async` function may have the command of tokio.
 const WAITING: &[&str] = &[" . output (", " . status (", " . wait ("];
 
 const COMMAND: &str = " Command : : new (";
@@ -28,13 +28,17 @@ const ELSEWHERE: &[&str] = &[" spawn_blocking", " thread : : spawn"];
 pub(super) fn find(body: &TokenStream, is_async: bool) -> Option<String> {
     let mut text = String::new();
     write(body.clone(), &mut text);
-    let has_command = !is_async && text.contains(COMMAND) && !text.contains(" tokio : : process");
-    let waiting = if has_command { WAITING } else { &[] };
-    let calls = HOLDING.iter().chain(waiting);
-    let (_, call) = calls.filter_map(|call| Some((text.find(call)?, call))).min()?;
-    Some(match WAITING.contains(call) {
-        true => format!("Command::{}", call.trim_matches([' ', '.', '('])),
-        false => call.replace([' ', '('], ""),
+    let held = HOLDING.iter().filter_map(|call| Some((text.find(call)?, *call))).min();
+    if let Some((_, call)) = held {
+        return Some(call.replace([' ', '('], ""));
+    }
+    if is_async || text.contains(" tokio : : process") {
+        return None;
+    }
+    let mut commands = text.split(" ;").filter_map(|statement| statement.split_once(COMMAND));
+    commands.find_map(|(_, rest)| {
+        let waits = WAITING.iter().find(|call| rest.contains(**call))?;
+        Some(format!("Command::{}", waits.trim_matches([' ', '.', '('])))
     })
 }
 
@@ -108,6 +112,7 @@ mod tests {
             "tokio::process::Command::new(\"git\").output().await",
             "clap::Command::new(\"git\").about(text)",
             "answer.status()",
+            "Command::new(\"editor\").spawn()?; Response::builder().status(200)",
         ] {
             check(body, None, None);
         }

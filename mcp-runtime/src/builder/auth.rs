@@ -59,7 +59,7 @@ impl Builder {
     ///
     /// The closure runs when the server is built, if every field of the struct has a value. Otherwise the server does not start over HTTP,
     /// and the error lists the missing values. Stdio and commands such as `list` need no values, unless a function of the server takes the
-    /// struct too. In a test, give the struct with [`state`](Self::state).
+    /// struct too. A verifier that is made and has a problem is refused there too. In a test, give the struct with [`state`](Self::state).
     ///
     /// ```
     /// use mcp_runtime::{auth::StaticTokens, prelude::*};

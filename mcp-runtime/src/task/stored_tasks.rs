@@ -126,11 +126,11 @@ impl StoredTasks {
     }
 
     /// Stores a task, and replaces its previous version. If the store of a single server is full, the oldest ended tasks of the same owner
-    /// make room. A shared store also has records of others, so a removal may make no room, and would lose results for nothing. `places` is the
-    /// maximum number of tasks of the owner that have not ended, if the store counts them.
+    /// make room. A shared store removes nothing, because other records may have filled it. `places` is the maximum number of tasks of the
+    /// owner that have not ended, if the store counts them.
     ///
     /// # Errors
-    /// Fails if the store cannot be used, or is full of other records.
+    /// Fails if the store cannot be used, is shared and full, or is full of other records.
     pub(super) fn put<'a>(
         &'a self,
         task: &'a TaskRecord,

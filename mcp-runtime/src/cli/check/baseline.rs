@@ -10,7 +10,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::finding::{CheckFinding, FindingGroup};
+use super::finding::{CheckFinding, FindingGroup, Severity};
 use crate::cli::exit::CommandError;
 
 /// The file, and its content.
@@ -30,8 +30,8 @@ struct BaselineContent {
 #[serde(deny_unknown_fields)]
 struct BaselineEntry {
     item: String,
-    /// `error` or `warning`. Some rules have findings of both.
-    severity: String,
+    /// Some rules have findings of both severities.
+    severity: Severity,
     rule: String,
     #[serde(default = "one")]
     count: usize,
@@ -50,7 +50,7 @@ impl BaselineEntry {
     }
 
     fn is_of(&self, finding: &CheckFinding) -> bool {
-        self.rule == finding.rule && self.severity == finding.severity.name()
+        self.rule == finding.rule && self.severity == finding.severity
     }
 }
 
@@ -80,9 +80,10 @@ impl Baseline {
             .map_err(|error| failure(format!("is no baseline of `check`: {error}")))?;
         for (at, BaselineEntry { item, severity, rule, .. }) in entries.iter().enumerate() {
             let is_same = |entry: &BaselineEntry| {
-                (&entry.item, &entry.severity, &entry.rule) == (item, severity, rule)
+                (&entry.item, entry.severity, &entry.rule) == (item, *severity, rule)
             };
             if entries[..at].iter().any(is_same) {
+                let severity = severity.name();
                 return Err(failure(format!(
                     "has two entries for {item} and the {severity} `{rule}`: keep one, with the sum of both as `count`"
                 )));
@@ -134,7 +135,7 @@ impl Baseline {
             let known = before.iter_mut().find(|entry| entry.is_about(item, finding));
             accepted.push(BaselineEntry {
                 item: item.to_owned(),
-                severity: finding.severity.name().to_owned(),
+                severity: finding.severity,
                 rule: finding.rule.to_owned(),
                 count: 1,
                 reason: known.and_then(|entry| entry.reason.take()),
@@ -170,6 +171,7 @@ impl AcceptedFindings {
         let shown = self.file.display();
         let lines = |entries: &[(BaselineEntry, usize)]| -> String {
             let line = |(BaselineEntry { item, severity, rule, count, .. }, found): &(_, usize)| {
+                let severity = severity.name();
                 format!("  {item}, {severity} ({rule}): accepts {count}, found {found}\n")
             };
             entries.iter().map(line).collect()

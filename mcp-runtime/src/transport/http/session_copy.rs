@@ -27,7 +27,10 @@ pub(super) struct SessionCopy {
     /// Time after which this node has to renew the leases on the places of the session, in milliseconds since the start.
     pub(super) renewed_at: AtomicU64,
     pub(super) budget: MessageBudget,
-    is_unannounced: AtomicBool,
+    /// Newest version of the record `settings` that all nodes have been told of.
+    told: AtomicU64,
+    /// Whether a message that makes all nodes read the settings is on its way.
+    is_rereading: AtomicBool,
     /// Locked while this node changes the settings in the store.
     pub(super) changing: tokio::sync::Mutex<()>,
 }
@@ -42,7 +45,8 @@ impl SessionCopy {
             heard: AtomicU64::new(0),
             renewed_at: AtomicU64::new(0),
             budget: MessageBudget::default(),
-            is_unannounced: AtomicBool::new(false),
+            told: AtomicU64::new(0),
+            is_rereading: AtomicBool::new(false),
             changing: tokio::sync::Mutex::default(),
         }
     }
@@ -67,6 +71,11 @@ impl SessionCopy {
     /// Takes over a change that another node has announced, and passes the new settings to `apply`, unless this node already knows newer
     /// settings. Returns `false` if this node has missed an earlier change.
     pub(super) fn follow(&self, new: &StoredChange, apply: impl FnOnce(&SessionSettings)) -> bool {
+        if new.is_unknown() {
+            self.is_rereading.store(false, Ordering::Relaxed);
+        } else {
+            self.set_told(new.after);
+        }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.version > new.before {
             return true;
@@ -80,13 +89,20 @@ impl SessionCopy {
         true
     }
 
-    /// Whether other nodes may lack settings that the store has, because a change has failed at this node.
-    pub(super) fn is_unannounced(&self) -> bool {
-        self.is_unannounced.load(Ordering::Relaxed)
+    /// Whether all nodes have been told of the settings that this node knows. If not, the node that has stored them may have failed before it
+    /// told the others.
+    pub(super) fn is_told(&self) -> bool {
+        let version = self.known().version;
+        version != 0 && self.told.load(Ordering::Relaxed) >= version
     }
 
-    pub(super) fn set_unannounced(&self, is_unannounced: bool) {
-        self.is_unannounced.store(is_unannounced, Ordering::Relaxed);
+    pub(super) fn set_told(&self, version: u64) {
+        self.told.fetch_max(version, Ordering::Relaxed);
+    }
+
+    /// Records that a message is sent that makes all nodes read the settings. Returns whether none is on its way.
+    pub(super) fn begin_rereading(&self) -> bool {
+        !self.is_rereading.swap(true, Ordering::Relaxed)
     }
 
     /// Makes the next request of the session read the store.

@@ -59,9 +59,19 @@ pub(super) struct StoredChange {
 }
 
 impl StoredChange {
-    /// Returns a change that a node learns only by reading the settings.
-    pub(super) fn unknown() -> Self {
-        Self { before: u64::MAX, after: u64::MAX, change: SettingsChange::default() }
+    /// Returns the parts of a change whose versions are not known. A node applies them, and then reads the settings, because it has missed a
+    /// change in any case: no record has this version.
+    pub(super) fn unknown(change: SettingsChange) -> Vec<Self> {
+        let mut parts = Self::parts(u64::MAX, u64::MAX, change);
+        if parts.is_empty() {
+            let change = SettingsChange::default();
+            parts.push(Self { before: u64::MAX, after: u64::MAX, change });
+        }
+        parts
+    }
+
+    pub(super) fn is_unknown(&self) -> bool {
+        self.before == u64::MAX
     }
 
     /// Divides a change of the settings into parts of at most [`LONG`] bytes each. Only a part with a single URI may be longer. `before`

@@ -65,6 +65,7 @@ pub(super) async fn refresh(
         let apply = |settings: &SessionSettings| apply(&session, settings);
         let refreshed = shared.refresh(id, &copy, (replace, apply)).await;
         if !refreshed.map_err(away)? {
+            shared.tell_end(id);
             end(endpoint, id);
         }
         return Ok(());
@@ -155,6 +156,22 @@ pub(super) async fn change(
         session.peer.set_settings(&settings, session.tenant());
         away(why)
     })
+}
+
+/// Whether all nodes know the settings of the session.
+pub(super) fn is_told(endpoint: &Endpoint, session: &HttpSession) -> bool {
+    let copy = endpoint.shared.as_ref().and_then(|shared| shared.copy(session.id()));
+    copy.is_none_or(|copy| copy.is_told())
+}
+
+/// Tells the other nodes the settings of the session.
+///
+/// # Errors
+/// Returns the reason if the store is unavailable.
+pub(super) async fn tell(endpoint: &Endpoint, session: &HttpSession) -> Result<(), String> {
+    let Some(shared) = &endpoint.shared else { return Ok(()) };
+    let Some(copy) = shared.copy(session.id()) else { return Ok(()) };
+    shared.tell(session.id(), &copy).await.map_err(away)
 }
 
 /// Appends the messages of the session that belong to no request to the log of stream 0, until the session ends at this node.

@@ -100,15 +100,17 @@ fn handle_here(
     let before = session.peer.settings();
     let answer = session_requests::post(state, incoming, carrier, head, accepts);
     let after = session.peer.settings();
-    let copy = endpoint.shared.as_ref().and_then(|shared| shared.copy(session.id()));
-    if before == after && !copy.is_some_and(|copy| copy.is_unannounced()) {
+    let is_changed = before != after;
+    if !is_changed && shared_copies::is_told(&endpoint, &session) {
         return answer;
     }
     // This node has applied the change already, so the change must be stored even if the client disconnects.
-    let changed =
-        tokio::spawn(
-            async move { shared_copies::change(&endpoint, &session, &before, &after).await },
-        );
+    let changed = tokio::spawn(async move {
+        match is_changed {
+            true => shared_copies::change(&endpoint, &session, &before, &after).await,
+            false => shared_copies::tell(&endpoint, &session).await,
+        }
+    });
     HttpAnswer::later(async move {
         match changed.await {
             Ok(Ok(())) => answer,

@@ -297,7 +297,7 @@ impl SharedSessions {
         {
             copy.client.store(*client, Ordering::Relaxed);
         }
-        self.announce(&SessionMessage::Client(&id.to_string())).await?;
+        self.send(&SessionMessage::Client(&id.to_string())).await?;
         self.node.all_have_read(FRESH).await
     }
 
@@ -360,7 +360,7 @@ impl SharedSessions {
         let outputs = self.execute(Transaction::on(id.partition()).then(put)).await?;
         match outputs.unwrap_or_default().first() {
             Some(Output::Version(version)) => {
-                self.announce(&SessionMessage::Heard(&id.to_string(), *version)).await
+                self.send(&SessionMessage::Heard(&id.to_string(), *version)).await
             }
             _ => Err(StoreError::failed("the store has returned no version")),
         }
@@ -516,22 +516,44 @@ impl SharedSessions {
         (before, after): (&SessionSettings, &SessionSettings),
         apply: impl FnOnce(&SessionSettings),
     ) -> Result<(), StoreError> {
-        let change = match copy.is_unannounced() {
-            // The client repeats a change that the store has already. The other nodes may lack any of the settings.
-            true => SessionSettings::default().change_to(after),
-            false => before.change_to(after),
-        };
+        let change = before.change_to(after);
         let pause = copy.budget.change(self.since.elapsed(), &change);
         tokio::time::sleep(pause.ok_or_else(too_many)?).await;
         let _changing = copy.changing.lock().await;
         let changed = self.store_change(id, copy, change, apply).await;
-        copy.set_unannounced(changed.is_err());
-        if changed.is_err() {
-            // The store may hold the change or not, so all nodes read it.
+        if let Err(why) = &changed {
+            // The store may hold the change or not.
             copy.distrust_settings();
-            self.post(&SessionMessage::Changed(&id.to_string(), StoredChange::unknown()))?;
+            // A client that does not repeat its request may leave the change in the store, so all nodes read it.
+            if (why.is_unavailable() || why.is_full()) && copy.begin_rereading() {
+                for part in StoredChange::unknown(SettingsChange::default()) {
+                    self.post(&SessionMessage::Changed(&id.to_string(), part));
+                }
+            }
         }
         changed
+    }
+
+    /// Tells all nodes the settings that this node knows, unless they have been told. A request that changes nothing calls this method: the
+    /// client may repeat it, because the node that has stored the change could not tell the others.
+    ///
+    /// # Errors
+    /// Fails if the store is unavailable, or if too many changes wait.
+    pub(super) async fn tell(&self, id: &SessionId, copy: &SessionCopy) -> Result<(), StoreError> {
+        let all = |settings: &SessionSettings| SessionSettings::default().change_to(settings);
+        let pause = copy.budget.change(self.since.elapsed(), &all(&copy.known().settings));
+        tokio::time::sleep(pause.ok_or_else(too_many)?).await;
+        let _changing = copy.changing.lock().await;
+        if copy.is_told() {
+            return Ok(());
+        }
+        let (session, known) = (id.to_string(), copy.known());
+        for part in StoredChange::unknown(all(&known.settings)) {
+            self.send(&SessionMessage::Changed(&session, part)).await?;
+        }
+        self.node.all_have_read(FRESH).await?;
+        copy.set_told(known.version);
+        Ok(())
     }
 
     async fn store_change(
@@ -557,6 +579,7 @@ impl SharedSessions {
                 for part in StoredChange::parts(known.version, *version, change) {
                     self.send(&SessionMessage::Changed(&session, part)).await?;
                 }
+                copy.set_told(*version);
                 if has_other_level {
                     // The next call may run at another node, which has to know which log messages the client wants.
                     self.node.all_have_read(FRESH).await?;
@@ -581,7 +604,11 @@ impl SharedSessions {
         let end = vec![self.removing(id), self.places.leave(id, caller)];
         storage::execute(&*self.store, end).await?;
         // The session has ended, even if the other nodes learn it later.
-        let _ = self.announce(&SessionMessage::Ended(&id.to_string())).await;
+        let id = id.to_string();
+        let ended = SessionMessage::Ended(&id);
+        if self.send(&ended).await.is_err() {
+            self.post(&ended);
+        }
         Ok(())
     }
 
@@ -645,23 +672,17 @@ impl SharedSessions {
         self.node.send(Subject::Sessions, &body(message)?).await
     }
 
-    /// Sends a message like [`send`](Self::send), about a change that is in the store already. If the store fails, the message waits until
-    /// the store is available again, because no later request would send it.
-    ///
-    /// # Errors
-    /// Fails if the store is unavailable.
-    async fn announce(&self, message: &SessionMessage<'_>) -> Result<(), StoreError> {
-        let sent = self.send(message).await;
-        if sent.is_err() {
-            self.post(message)?;
-        }
-        sent
+    /// Tells the other nodes that a session is not in the store any more. The node that has ended it may have failed to do so.
+    pub(super) fn tell_end(&self, id: &SessionId) {
+        self.post(&SessionMessage::Ended(&id.to_string()));
     }
 
     /// Sends a message to all nodes as soon as the store is available.
-    fn post(&self, message: &SessionMessage<'_>) -> Result<(), StoreError> {
-        self.node.post(Subject::Sessions, &body(message)?);
-        Ok(())
+    fn post(&self, message: &SessionMessage<'_>) {
+        match body(message) {
+            Ok(body) => self.node.post(Subject::Sessions, &body),
+            Err(why) => tracing::error!("a message to the other nodes is not sent: {why}"),
+        }
     }
 }
 
@@ -885,7 +906,8 @@ mod tests {
             assert!(one.change(&id, &copy, change, |_| ()).await.is_err());
             let is_told = async || {
                 let all = messages(&two).await;
-                all.iter().any(|message| message.contains("changed") && !follow(&two, &id, message))
+                let mut changes = all.iter().filter(|message| message.contains("changed"));
+                changes.any(|message| !follow(&one, &id, message) && !follow(&two, &id, message))
             };
             let watch = Instant::now();
             while !is_told().await {
@@ -897,6 +919,38 @@ mod tests {
             one.refresh(&id, &copy, (|_: &_| (), |_: &_| ())).await.unwrap();
             change_back(&[&one, &two], &id, &uris).await;
         }
+    }
+
+    /// The client repeats its request at another node, for which it changes nothing.
+    #[tokio::test(start_paused = true)]
+    async fn a_request_that_changes_nothing_tells_the_nodes_what_the_store_has() {
+        let memory = Arc::new(MemoryStore::new().shared());
+        let id = SessionId::unguessable().unwrap();
+        let store = FaultyStore::new(memory.clone());
+        let node = async |store: Arc<dyn Store>| {
+            let node = Arc::new(ServerNode::join(store).await.unwrap());
+            SharedSessions::new(node, &Limits::new())
+        };
+        let [one, two] = [node(Arc::new(store.clone())).await, node(memory).await];
+        one.begin(id, &client()).await.unwrap().unwrap();
+        let (copy, uris) = (one.copy(&id).unwrap(), ["a".to_owned(), "b".to_owned()]);
+        store.fault_at(store.requests() + 1, StoreFault::FailsBefore);
+        let change = (&settings(&[]), &settings(&uris));
+        assert!(one.change(&id, &copy, change, |_| ()).await.is_err());
+        let loaded = two.load(&id).await.unwrap().unwrap();
+        two.remember_loaded(&id, loaded, (|_: &_| (), |_: &_| ()));
+        let at_two = two.copy(&id).unwrap();
+        assert!(!copy.is_told() && !at_two.is_told());
+        for _ in 0..2 {
+            two.tell(&id, &at_two).await.unwrap();
+            assert!(at_two.is_told());
+        }
+        let all = messages(&two).await;
+        let told: Vec<_> = all.iter().filter(|message| message.contains("changed")).collect();
+        assert_eq!(told.len(), 1);
+        // The node takes over the settings at once, and reads them too.
+        assert!(!follow(&one, &id, told[0]));
+        assert_eq!(copy.known().settings, settings(&uris));
     }
 
     #[tokio::test(start_paused = true)]
