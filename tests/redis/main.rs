@@ -14,7 +14,7 @@ use mcp_runtime::{
     items,
     prelude::*,
     store::{
-        Condition, Follower, Output, Store, StoreFuture, StoreOperation, Transaction,
+        Condition, Follower, Output, Store, StoreFuture, StoreOperation, StoreStats, Transaction,
         TransactionResult,
     },
     testing::{Revision, TestClient, store_suite},
@@ -277,7 +277,7 @@ async fn report(reports: &Reports, progress: Progress) {
 /// Returns the number of requests that the store has refused.
 #[tool]
 fn refused(server: Handle) -> u64 {
-    server.stats().store().map_or(0, |store| store.failed())
+    server.stats().store().map_or(0, StoreStats::failed)
 }
 
 /// Calls of the test to report progress.

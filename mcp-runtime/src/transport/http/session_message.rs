@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::protocol::SettingsChange;
+use crate::{protocol::SettingsChange, storage::StoreError};
 
 /// Maximum size of a posted message in the log of the nodes, in bytes. Longer messages would fill the log, so they are stored in records.
 pub(super) const LONG: usize = 4 << 10;
@@ -46,6 +46,16 @@ pub(super) enum SessionMessage<'a> {
     /// The client of this session of protocol revision 2024-11-05 has posted a message to the sending node, which has stored it in a
     /// record. The numbers are the number of this record and the size of the message in bytes.
     Relayed(&'a str, u64, usize),
+}
+
+impl SessionMessage<'_> {
+    /// Returns the text of the message in the log of the nodes.
+    ///
+    /// # Errors
+    /// Fails if the message cannot be written.
+    pub(super) fn body(&self) -> Result<String, StoreError> {
+        serde_json::to_string(self).map_err(|why| StoreError::failed(why.to_string()))
+    }
 }
 
 /// Change of the settings of a session, or a part of the change.

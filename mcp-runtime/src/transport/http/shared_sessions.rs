@@ -540,16 +540,16 @@ impl SharedSessions {
     /// # Errors
     /// Fails if the store is unavailable, or if too many changes wait.
     pub(super) async fn tell(&self, id: &SessionId, copy: &SessionCopy) -> Result<(), StoreError> {
-        let all = |settings: &SessionSettings| SessionSettings::default().change_to(settings);
-        let pause = copy.budget.change(self.since.elapsed(), &all(&copy.known().settings));
+        let known = copy.known();
+        let change = SessionSettings::default().change_to(&known.settings);
+        let pause = copy.budget.change(self.since.elapsed(), &change);
         tokio::time::sleep(pause.ok_or_else(too_many)?).await;
         let _changing = copy.changing.lock().await;
         if copy.is_told() {
             return Ok(());
         }
-        let (session, known) = (id.to_string(), copy.known());
-        for part in StoredChange::unknown(all(&known.settings)) {
-            self.send(&SessionMessage::Changed(&session, part)).await?;
+        for part in StoredChange::unknown(change) {
+            self.send(&SessionMessage::Changed(&id.to_string(), part)).await?;
         }
         self.node.all_have_read(FRESH).await?;
         copy.set_told(known.version);
@@ -604,10 +604,8 @@ impl SharedSessions {
         let end = vec![self.removing(id), self.places.leave(id, caller)];
         storage::execute(&*self.store, end).await?;
         // The session has ended, even if the other nodes learn it later.
-        let id = id.to_string();
-        let ended = SessionMessage::Ended(&id);
-        if self.send(&ended).await.is_err() {
-            self.post(&ended);
+        if self.send(&SessionMessage::Ended(&id.to_string())).await.is_err() {
+            self.tell_end(id);
         }
         Ok(())
     }
@@ -669,7 +667,7 @@ impl SharedSessions {
     /// # Errors
     /// Fails if the store is unavailable.
     pub(super) async fn send(&self, message: &SessionMessage<'_>) -> Result<(), StoreError> {
-        self.node.send(Subject::Sessions, &body(message)?).await
+        self.node.send(Subject::Sessions, &message.body()?).await
     }
 
     /// Tells the other nodes that a session is not in the store any more. The node that has ended it may have failed to do so.
@@ -679,15 +677,11 @@ impl SharedSessions {
 
     /// Sends a message to all nodes as soon as the store is available.
     fn post(&self, message: &SessionMessage<'_>) {
-        match body(message) {
-            Ok(body) => self.node.post(Subject::Sessions, &body),
-            Err(why) => tracing::error!("a message to the other nodes is not sent: {why}"),
+        // A message of texts and numbers can always be written.
+        if let Ok(body) = message.body() {
+            self.node.post(Subject::Sessions, &body);
         }
     }
-}
-
-fn body(message: &SessionMessage<'_>) -> Result<String, StoreError> {
-    serde_json::to_string(message).map_err(|why| StoreError::failed(why.to_string()))
 }
 
 #[cold]

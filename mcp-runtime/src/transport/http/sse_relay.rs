@@ -100,8 +100,7 @@ async fn append(
 ) -> Result<bool, StoreError> {
     let (node, number) = (&shared.node, shared.sse_owners.next_message());
     let session = session.to_string();
-    let message = serde_json::to_string(&SessionMessage::Relayed(&session, number, size));
-    let message = message.map_err(|why| StoreError::failed(why.to_string()))?;
+    let message = SessionMessage::Relayed(&session, number, size).body()?;
     let rate = format!("relayed/{session}");
     for attempt in 0..ATTEMPTS {
         let pass = StoreOperation::Pass { rate: rate.clone(), interval: INTERVAL, slack: SLACK };
