@@ -27,6 +27,8 @@ fn good_tokens_are_let_in_and_no_others() {
             other
         };
 
+        let untyped =
+            |claims: &Value| ed.token_with(&json!({ "alg": "EdDSA", "typ": "JWT" }), claims);
         let expected = "ada at ada@example.com, write: true, token: false";
         let lists = but("aud", json!(["https://other.example", AUDIENCE]));
         let good = [
@@ -40,6 +42,14 @@ fn good_tokens_are_let_in_and_no_others() {
             ed.token(&but("exp", json!(now() - 20))),
             ed.token(&but("nbf", json!(now() + 20))),
             ed.token_with(&json!({ "alg": "EdDSA" }), &claims),
+            ed.token_as("Ed25519", &claims),
+            ed.token(&but("nonce", json!("n"))),
+            untyped(&but("typ", json!("Bearer"))),
+            untyped(&{
+                let mut keycloak = but("typ", json!("Bearer"));
+                keycloak["nonce"] = json!("n");
+                keycloak
+            }),
         ];
         // In the second pass, each token is in the cache of the server.
         for token in good.iter().chain(&good) {
@@ -115,6 +125,15 @@ fn good_tokens_are_let_in_and_no_others() {
                 ed.token_with(&json!({ "alg": "EdDSA", "kid": "d", "typ": "dpop+jwt" }), &claims),
                 "not an access token",
             ),
+            ("ID token", untyped(&but("nonce", json!("n"))), "not an access token"),
+            (
+                "ID token of a hybrid flow",
+                untyped(&but("c_hash", json!("h"))),
+                "not an access token",
+            ),
+            ("ID token with a hash", untyped(&but("at_hash", json!("h"))), "not an access token"),
+            ("logout token", untyped(&but("events", json!({}))), "not an access token"),
+            ("ID token of Keycloak", untyped(&but("typ", json!("ID"))), "not an access token"),
             ("truncated", cut.to_owned(), signature),
             (
                 "without its signature",
@@ -171,7 +190,8 @@ fn keys_are_rotated_and_floods_are_not_passed_on() {
         // not pass during the requests.
         let frozen = Frozen::start();
         for _ in 0..20 {
-            assert_eq!(ask(address, &unknown.token(&claims)).await.status(), 401);
+            // The issuer may have published this key in the meantime.
+            ask(address, &unknown.token(&claims)).await.check_busy("keys are not available now");
             assert_eq!(ask(address, &old.token(&claims)).await.status(), 200);
         }
         assert_eq!(issuer.asked(), 1);
@@ -186,6 +206,25 @@ fn keys_are_rotated_and_floods_are_not_passed_on() {
         }
         assert_eq!(ask(address, &old.token(&claims)).await.status(), 401);
         assert_eq!(issuer.asked(), 2);
+        served.end().await;
+        issuer.end().await;
+    });
+}
+
+#[support::test]
+fn a_server_may_require_the_type_of_access_tokens() {
+    run(async {
+        let key = Key::ed25519("1", 1);
+        let issuer = Issuer::start(Manner::Good, &[&key]).await;
+        let tokens = Jwt::new(&*issuer.url, AUDIENCE).require_at_jwt();
+        let served = Served::start(server().auth(tokens)).await;
+        let (address, claims) = (served.address, issuer.claims());
+        assert_eq!(ask(address, &key.token(&claims)).await.status(), 200);
+        for header in [json!({ "alg": "EdDSA", "typ": "JWT" }), json!({ "alg": "EdDSA" })] {
+            let reply = ask(address, &key.token_with(&header, &claims)).await;
+            let error = "error=\"invalid_token\"";
+            check_refused(&reply, 401, error, "not an access token", "untyped");
+        }
         served.end().await;
         issuer.end().await;
     });

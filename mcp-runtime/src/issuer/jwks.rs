@@ -41,7 +41,7 @@ pub enum Algorithm {
     Es256,
     /// ECDSA over P-384 with SHA-384 (`ES384`).
     Es384,
-    /// Ed25519 (`EdDSA`).
+    /// Ed25519 (`Ed25519`, and `EdDSA` before RFC 9864).
     EdDsa,
 }
 
@@ -73,6 +73,8 @@ impl Algorithm {
     }
 
     pub(super) fn named(name: &str) -> Option<Self> {
+        // RFC 9864 gives each curve of `EdDSA` a name of its own.
+        let name = if name == "Ed25519" { "EdDSA" } else { name };
         Self::ALL.into_iter().find(|algorithm| algorithm.name() == name)
     }
 
@@ -173,20 +175,30 @@ struct Jwk {
 }
 
 impl KeySet {
-    /// Parses a key set.
+    /// Parses a key set. A set without keys is valid: the issuer has withdrawn them all.
     ///
     /// # Errors
-    /// Fails if the document is not a key set, or has no usable key.
+    /// Fails if the document is not a key set, or if it has keys, but none that can be used.
     pub(super) fn parse(document: &[u8]) -> Result<Self, String> {
         let document: KeySetDocument<'_> = serde_json::from_slice(document)
             .map_err(|_| "it is not a JSON Web Key Set".to_owned())?;
         // A key that cannot be used is skipped, so that it does not affect the others.
         let read = |key: &&RawValue| PublishedKey::of(serde_json::from_str(key.get()).ok()?);
-        let known: Vec<_> = document.keys.iter().filter_map(read).take(MOST).collect();
-        if known.is_empty() {
+        let mut usable = document.keys.iter().filter_map(read);
+        let known: Vec<_> = usable.by_ref().take(MOST).collect();
+        if known.is_empty() && !document.keys.is_empty() {
             return Err("it has no key that verifies signatures".to_owned());
         }
+        if usable.next().is_some() {
+            tracing::warn!(
+                "an issuer publishes more than {MOST} keys, and the further ones are ignored"
+            );
+        }
         Ok(Self(known))
+    }
+
+    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|known| known.id.as_deref())
     }
 
     /// Returns the keys that may have signed a token with this key id and algorithm.

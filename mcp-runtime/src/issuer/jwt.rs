@@ -17,7 +17,7 @@ use super::{
     fetch::{Fetch, Web},
     jwks::Algorithm,
     keys::Keys,
-    token::{TokenClaims, Unverified},
+    token::{NO_ACCESS_TOKEN, TokenClaims, Unverified},
 };
 use crate::{
     authorization::{Denied, TokenVerifier},
@@ -47,6 +47,8 @@ const LONGEST_CACHED: usize = 4 << 10;
 /// * Its `aud` is an audience of this server, or an array that contains one. In URLs, the case of the host, a default port and an empty path
 ///   make no difference.
 /// * Its `exp` has not passed, and its `nbf` has. Clocks may differ by 30 seconds.
+/// * It is no ID token and no event: its header has the type `at+jwt` (RFC 9068), or it has none of the claims `nonce`, `at_hash`, `c_hash`
+///   and `events`.
 /// * It has a `sub`, which becomes the caller's [`Principal`](crate::auth::Principal).
 ///
 /// The scopes of the caller come from the claims `scope` and `scp`.
@@ -104,18 +106,33 @@ impl Jwt {
     /// Sets the URL of the issuer's keys, for an issuer that has no metadata. Default: the `jwks_uri` of the metadata.
     #[must_use]
     pub fn jwks_uri(self, url: impl Into<String>) -> Self {
-        let Verifier { issuer, audiences, algorithms, .. } = self.verifier;
+        let Verifier { issuer, audiences, algorithms, requires_at_jwt, .. } = self.verifier;
         let url = url.into();
         let web = Web::from_issuer(&issuer).and(&url);
         let problem = self.problem.or_else(|| web.check(&url).err());
         let made = Verifier::new(web, issuer, String::new(), Some(url));
-        Self { verifier: Verifier { audiences, algorithms, ..made }, problem }
+        Self { verifier: Verifier { audiences, algorithms, requires_at_jwt, ..made }, problem }
     }
 
     /// Accepts only tokens that are signed with one of these algorithms. By default each [`Algorithm`] is accepted.
     #[must_use]
     pub fn algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
         self.verifier.algorithms = algorithms.into_iter().collect();
+        self
+    }
+
+    /// Accepts only tokens whose header has the type `at+jwt` (RFC 9068). Set it if the issuer writes this type: no other token of the issuer
+    /// can then be used as an access token. By default, tokens of the type `JWT` and without a type are accepted too.
+    ///
+    /// ```
+    /// use mcp_runtime::auth::Jwt;
+    ///
+    /// let tokens = Jwt::new("https://login.example.com", "https://api.example.com/mcp");
+    /// let tokens = tokens.require_at_jwt();
+    /// ```
+    #[must_use]
+    pub fn require_at_jwt(mut self) -> Self {
+        self.verifier.requires_at_jwt = true;
         self
     }
 }
@@ -161,6 +178,7 @@ pub(super) struct Verifier<F> {
     issuer: String,
     audiences: Vec<String>,
     algorithms: Vec<Algorithm>,
+    requires_at_jwt: bool,
     keys: Keys<F>,
     cache: TokenCache,
 }
@@ -175,6 +193,7 @@ impl<F: Fetch> Verifier<F> {
         Self {
             audiences: vec![audience],
             algorithms: Algorithm::ALL.to_vec(),
+            requires_at_jwt: false,
             keys: Keys::new(fetch, issuer.clone(), jwks_uri),
             issuer,
             cache: TokenCache::new(),
@@ -213,6 +232,9 @@ impl<F: Fetch> Verifier<F> {
         }
         let payload = unverified.payload().map_err(Denied::invalid)?;
         let claims = TokenClaims::parse(&payload).map_err(Denied::invalid)?;
+        if !unverified.is_at_jwt && (self.requires_at_jwt || claims.are_of_another_token()) {
+            return Err(Denied::invalid(NO_ACCESS_TOKEN));
+        }
         let authorization = claims.judge(&self.issuer, &self.audiences, SystemTime::now());
         let authorization = authorization.map_err(Denied::invalid)?.claims_json(payload);
         if let Some(fingerprint) = fingerprint {

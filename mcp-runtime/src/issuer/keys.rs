@@ -22,6 +22,9 @@ const KEPT: Duration = Duration::from_secs(60 * 60);
 /// Minimum time between two fetches, however many tokens name unknown keys.
 pub(super) const PAUSE: Duration = Duration::from_secs(10);
 
+/// Maximum number of ids of withdrawn keys that are remembered.
+const MOST_WITHDRAWN: usize = 100;
+
 /// Maximum time to fetch the keys, including the metadata.
 const PATIENCE: Duration = Duration::from_secs(8);
 
@@ -47,6 +50,31 @@ struct KeyState {
     is_asking: bool,
     /// Whether the last fetch has failed.
     has_failed: bool,
+    /// Ids of keys that the issuer has withdrawn, the latest last.
+    withdrawn: Vec<String>,
+}
+
+impl KeyState {
+    /// Whether the issuer may have published a key with this id since the last fetch.
+    fn may_be_new(&self, id: Option<&str>) -> bool {
+        let is_known = |id: &str| {
+            self.withdrawn.iter().any(|gone| gone == id)
+                || self.set.as_ref().is_some_and(|keys| keys.set.ids().any(|known| known == id))
+        };
+        id.is_some_and(|id| !is_known(id))
+    }
+
+    fn replace(&mut self, set: KeySet) {
+        let (version, old) = match self.set.take() {
+            Some(Versioned { version, set }) => (version, Some(set)),
+            None => (0, None),
+        };
+        let ids = old.iter().flat_map(|old| old.ids());
+        self.withdrawn.extend(ids.filter(|id| set.ids().all(|new| new != *id)).map(str::to_owned));
+        let beyond = self.withdrawn.len().saturating_sub(MOST_WITHDRAWN);
+        self.withdrawn.drain(..beyond);
+        self.set = Some(Versioned { version: version + 1, set: Arc::new(set) });
+    }
 }
 
 /// Keys, with a number that changes when the keys change.
@@ -98,6 +126,7 @@ impl<F: Fetch> Keys<F> {
                 }
                 let asked = self.0.asked.subscribe();
                 let (is_asking, has_failed) = (state.is_asking, state.has_failed);
+                let may_be_new = !has_waited && state.may_be_new(id);
                 drop(state);
                 if may_ask {
                     // The fetch runs in its own tokio task, so that it continues if the caller that started it is cancelled.
@@ -110,6 +139,8 @@ impl<F: Fetch> Keys<F> {
                     // Does not reject the token as invalid: because the last fetch has failed, the token may be signed with a new key that
                     // this server does not know yet.
                     _ if has_failed => return Err(UNREACHABLE),
+                    // It is too early for the next fetch.
+                    _ if may_be_new => return Err(UNREACHABLE),
                     (None, kept) => return kept.ok_or(UNREACHABLE),
                 }
             };
@@ -149,9 +180,8 @@ impl<F: Fetch> KeyFetch<F> {
             Ok(set) => {
                 let mut state = shared.state();
                 (state.got, state.has_failed) = (Some(Instant::now()), false);
-                let version = state.set.as_ref().map_or(0, |keys| keys.version);
                 if state.set.as_ref().is_none_or(|keys| *keys.set != set) {
-                    state.set = Some(Versioned { version: version + 1, set: Arc::new(set) });
+                    state.replace(set);
                 }
             }
             Err(problem) => {

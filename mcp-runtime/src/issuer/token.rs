@@ -12,6 +12,8 @@ use crate::call::context::Authorization;
 /// Maximum difference between the clocks of the issuer and of this machine.
 const LEEWAY: Duration = Duration::from_secs(30);
 
+pub(super) const NO_ACCESS_TOKEN: &str = "the token is not an access token";
+
 /// Token whose signature has not been checked yet.
 pub(super) struct Unverified<'a> {
     pub(super) algorithm: Algorithm,
@@ -19,6 +21,8 @@ pub(super) struct Unverified<'a> {
     /// Bytes that the signature covers.
     pub(super) message: &'a [u8],
     pub(super) signature: Vec<u8>,
+    /// Whether the header says that the token is an access token (RFC 9068).
+    pub(super) is_at_jwt: bool,
     payload: &'a str,
 }
 
@@ -50,12 +54,18 @@ impl<'a> Unverified<'a> {
         if header.crit.is_some() {
             return Err("the token has a critical header that this server does not understand");
         }
-        if header.typ.as_deref().is_some_and(|typ| !is_access_token(typ)) {
-            return Err("the token is not an access token");
+        let is = |names: &[&str]| {
+            let typ = header.typ.as_deref();
+            typ.is_some_and(|typ| names.iter().any(|name| name.eq_ignore_ascii_case(typ)))
+        };
+        let is_at_jwt = is(&["at+jwt", "application/at+jwt"]);
+        // A token of another type may contain the same claims, but serve another purpose (RFC 8725, section 3.11).
+        if header.typ.is_some() && !is_at_jwt && !is(&["JWT"]) {
+            return Err(NO_ACCESS_TOKEN);
         }
         let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_| SHAPE)?;
         let message = message.as_bytes();
-        Ok(Self { algorithm, key: header.kid, message, signature, payload })
+        Ok(Self { algorithm, key: header.kid, message, signature, is_at_jwt, payload })
     }
 
     /// Returns the claims as JSON text. Call it only after the signature has been checked.
@@ -69,12 +79,6 @@ impl<'a> Unverified<'a> {
     }
 }
 
-/// Whether a token of this type is an access token. A token of another type may contain the same claims, but serve another purpose (RFC
-/// 8725, section 3.11).
-fn is_access_token(typ: &str) -> bool {
-    ["JWT", "at+jwt", "application/at+jwt"].iter().any(|name| name.eq_ignore_ascii_case(typ))
-}
-
 #[derive(Deserialize)]
 pub(super) struct TokenClaims {
     iss: Option<String>,
@@ -86,6 +90,12 @@ pub(super) struct TokenClaims {
     scope: Option<OneOrMore>,
     /// Scopes in the claim that some issuers use instead of `scope`.
     scp: Option<OneOrMore>,
+    /// Type of a token of Keycloak: `Bearer` for an access token. Old versions add the `nonce` of the login to it.
+    typ: Option<String>,
+    nonce: Option<IgnoredAny>,
+    at_hash: Option<IgnoredAny>,
+    c_hash: Option<IgnoredAny>,
+    events: Option<IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -108,6 +118,20 @@ impl OneOrMore {
 impl TokenClaims {
     pub(super) fn parse(payload: &str) -> Result<Self, &'static str> {
         serde_json::from_str(payload).map_err(|_| "the token's claims cannot be read")
+    }
+
+    /// Whether the claims are those of an ID token (OpenID Connect Core, section 2) or of an event, such as a logout (RFC 8417). An issuer signs
+    /// them with the same keys, and for the client, whose id may be an audience of this server.
+    pub(super) fn are_of_another_token(&self) -> bool {
+        let is_named = match self.typ.as_deref() {
+            Some("Bearer") => return false,
+            Some(typ) => ["ID", "Refresh", "Offline", "Logout"].contains(&typ),
+            None => false,
+        };
+        is_named
+            || [&self.nonce, &self.at_hash, &self.c_hash, &self.events]
+                .iter()
+                .any(|claim| claim.is_some())
     }
 
     /// Checks the claims, and returns the authorization of the caller.
