@@ -86,8 +86,9 @@ impl Node {
                     i += 1;
                 }
                 // If all branches are names or `null`, the rules of the compatible form rewrite them into one `enum`, so the choice is left
-                // to schemars.
-                !are_names || !has_names
+                // to schemars. So is a choice with nothing but `null`, which the rules may keep or omit.
+                let is_only_null = branches.len() == 1 && branches[0].node.is_null();
+                (!are_names || !has_names) && !is_only_null
             }
             _ => true,
         }

@@ -412,7 +412,11 @@ impl AnyOfKeyword {
                         continue;
                     }
                     out.comma(&mut first);
-                    let notes = Notes { description: branches[i].description, ..Notes::NONE };
+                    let notes = Notes {
+                        description: branches[i].description,
+                        can_be_absent: omits_null,
+                        ..Notes::NONE
+                    };
                     write(out, &branches[i].node, side, &notes);
                     i += 1;
                 }
