@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     future::poll_fn,
     pin::Pin,
     sync::{Arc, Weak},
@@ -224,10 +224,10 @@ pub(crate) async fn recover(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) ->
 pub(super) fn take_later(tasks: Weak<Tasks>, dispatcher: Weak<Dispatcher>, at: Instant) {
     let taking: BackgroundWork = Box::pin(async move {
         tokio::time::sleep_until(at).await;
-        let mut unsure = HashSet::new();
+        let mut seen = SeenTasks::default();
         while let (Some(tasks), Some(dispatcher)) = (tasks.upgrade(), dispatcher.upgrade()) {
             let Some(node) = tasks.node.get() else { return };
-            let taken = take_over(&tasks, &dispatcher, node, &mut unsure).await;
+            let taken = take_over(&tasks, &dispatcher, node, &mut seen).await;
             let again = match taken {
                 Ok(None) => return,
                 Ok(Some(certain)) => certain,
@@ -247,9 +247,34 @@ pub(super) fn take_later(tasks: Weak<Tasks>, dispatcher: Weak<Dispatcher>, at: I
     tokio::spawn(taking);
 }
 
+/// Tasks of nodes that are gone, which this node has not taken for sure.
+#[derive(Default)]
+struct SeenTasks {
+    /// Ids of tasks that this node may have taken although the store reported an error.
+    unsure: HashSet<String>,
+    /// Ids of tasks whose tool this node lacks, with the time since which they are left to the other nodes.
+    left: HashMap<String, Instant>,
+}
+
+/// Time for which a task is left to the other nodes if this node lacks its tool, as while the nodes are replaced by a new version.
+const LEFT: Duration = Duration::from_secs(30);
+
+impl SeenTasks {
+    /// Whether another node may still take the task.
+    fn is_left(&mut self, id: &str, tool: &str) -> bool {
+        let now = Instant::now();
+        let since = *self.left.entry(id.to_owned()).or_insert_with(|| {
+            tracing::info!(
+                "task `{id}` is left to another server, because this server has no tool `{tool}`"
+            );
+            now
+        });
+        now < since + LEFT
+    }
+}
+
 /// Takes the tasks of nodes that are gone. If it is uncertain which nodes are live, the function takes only the tasks of nodes that have said
-/// that they leave, and returns the time at which it has to be called again. `unsure` has the ids of tasks that this node may have taken
-/// although the store reported an error.
+/// that they leave. Returns the time at which it has to be called again, if there is one.
 ///
 /// # Errors
 /// Fails if the store cannot be read or written.
@@ -257,10 +282,11 @@ async fn take_over(
     tasks: &Arc<Tasks>,
     dispatcher: &Arc<Dispatcher>,
     node: &TaskNode,
-    unsure: &mut HashSet<String>,
+    seen: &mut SeenTasks,
 ) -> Result<Option<Instant>> {
     let _taking = node.taking.lock().await;
     let uncertain_until = node.uncertain_until();
+    let mut again = uncertain_until;
     let unfinished = tasks.stored.unfinished().await?;
     if unfinished.is_empty() {
         return Ok(uncertain_until);
@@ -279,7 +305,7 @@ async fn take_over(
             }
         };
         let is_kept = match record.node {
-            Some(id) if id == node.id() => !unsure.contains(&kept.id),
+            Some(id) if id == node.id() => !seen.unsure.contains(&kept.id),
             Some(id) if node.has_left(id) => false,
             Some(id) => live_nodes.as_ref().is_none_or(|live| live.contains(&id)),
             None => false,
@@ -287,20 +313,34 @@ async fn take_over(
         if is_kept || node.is_stopped() {
             continue;
         }
-        unsure.insert(kept.id.clone());
+        let snapshot = dispatcher.catalog.snapshot();
+        if snapshot.find(ListKind::Tools, &record.tool).is_none()
+            && seen.is_left(&kept.id, &record.tool)
+        {
+            again = again.or(Some(Instant::now() + PAUSE));
+            continue;
+        }
+        seen.unsure.insert(kept.id.clone());
         let live = tasks.take(node, &kept, record).await?;
-        unsure.remove(&kept.id);
+        seen.unsure.remove(&kept.id);
         let Some(live) = live else { continue };
+        let (id, tool) = (&live.origin.id, &live.origin.tool);
         match run_again(tasks, dispatcher, &live) {
-            Ok(None) => continue,
+            Ok(None) => {
+                tracing::info!("task `{id}` of a server that is gone runs again (`{tool}`)");
+                continue;
+            }
             Ok(Some(answer)) => live.finish(Some(answer)),
-            Err(why) => live.fail(&why),
+            Err(why) => {
+                tracing::warn!("task `{id}` of a server that is gone has failed (`{tool}`): {why}");
+                live.fail(&why);
+            }
         }
         tasks.enter(&live);
         let settling: BackgroundWork = Box::pin(settle(Arc::downgrade(tasks), live));
         tokio::spawn(settling);
     }
-    Ok(uncertain_until)
+    Ok(again)
 }
 
 async fn recover_all(tasks: &Arc<Tasks>, dispatcher: &Arc<Dispatcher>) -> Result<()> {
@@ -345,9 +385,12 @@ fn run_again(
     let TaskOrigin { tool, arguments, client, owner, caller, .. } = &live.origin;
     let arguments = arguments.as_deref().ok_or(ENDED)?;
     let snapshot = dispatcher.catalog.snapshot();
-    let entry = snapshot.find(ListKind::Tools, tool);
-    let entry =
-        entry.filter(|entry| entry.is_idempotent() && entry.task().is_some()).ok_or(ENDED)?;
+    let Some(entry) = snapshot.find(ListKind::Tools, tool) else {
+        return Err(format!("{ENDED}; no server has the tool `{tool}` now").into());
+    };
+    if !entry.is_idempotent() || entry.task().is_none() {
+        return Err(ENDED.into());
+    }
     let arguments = validate(arguments.as_bytes(), 1024).map_err(|_| ENDED)?;
     let request = Request::CallTool { name: (&**tool).into(), arguments: Some(arguments.into()) };
     let carrier = dispatcher.rights.carrier_of(owner, caller.as_deref());

@@ -201,8 +201,18 @@ fn server(store: &NodeStore, diary: &Diary) -> Builder {
 }
 
 async fn node(store: &NodeStore, diary: &Diary, revision: Revision) -> TestClient {
+    connect(server(store, diary), revision).await
+}
+
+/// Returns the client of a server of another version, which lacks the tool `rework`.
+async fn older_node(store: &NodeStore, diary: &Diary, revision: Revision) -> TestClient {
+    let items = items![work, steps];
+    connect(server!().state(diary.clone()).items(items).store(store.clone()), revision).await
+}
+
+async fn connect(server: Builder, revision: Revision) -> TestClient {
     let can = json!({ "elicitation": {}, "extensions": { "io.modelcontextprotocol/tasks": {} } });
-    let client = TestClient::connect_capable(server(store, diary), revision, can).await;
+    let client = TestClient::connect_capable(server, revision, can).await;
     client.expect("the server starts")
 }
 
@@ -380,6 +390,36 @@ both_eras_paused! {
             assert_eq!(status(&mut three, id).await, "completed");
         }
         assert_eq!(diary.count("done"), 20);
+    }
+
+    async fn a_task_is_left_to_a_node_that_has_its_tool(revision) {
+        let ([mut one], [store], diary) = nodes(revision).await;
+        let id = begin(&mut one, "rework", json!({ "seconds": 60 })).await;
+        let mut two = older_node(&store.other(), &diary, revision).await;
+        drop(one);
+        pass(Duration::from_secs(20)).await;
+        let mut three = node(&store.other(), &diary, revision).await;
+        pass(Duration::from_secs(40)).await;
+        for client in [&mut two, &mut three] {
+            assert_eq!(status(client, &id).await, "working");
+        }
+        assert_eq!(diary.count("begun"), 2);
+        pass(Duration::from_secs(60)).await;
+        assert_eq!(status(&mut two, &id).await, "completed");
+        assert_eq!(diary.count("done"), 1);
+    }
+
+    async fn a_task_whose_tool_no_node_has_fails_after_a_while_with_this_reason(revision) {
+        let ([mut one], [store], diary) = nodes(revision).await;
+        let id = begin(&mut one, "rework", json!({ "seconds": 60 })).await;
+        let mut two = older_node(&store.other(), &diary, revision).await;
+        drop(one);
+        pass(Duration::from_secs(30)).await;
+        assert_eq!(status(&mut two, &id).await, "working");
+        pass(Duration::from_secs(30)).await;
+        check_stopped(&mut two, &id).await;
+        let task = get(&mut two, &id).await.to_string();
+        assert!(task.contains("no server has the tool `rework` now"), "{task}");
     }
 
     async fn a_node_that_starts_later_takes_the_tasks_of_a_dead_node(revision) {

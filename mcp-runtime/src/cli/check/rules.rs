@@ -287,9 +287,10 @@ fn required_task(tool: &CheckedItem<'_>) -> Vec<Problem> {
 /// for long, or that wait inside of another function, are not found. The server logs these when they run.
 fn held_thread(item: &CheckedItem<'_>) -> Vec<Problem> {
     let Some(call) = item.entry.and_then(|entry| entry.held_thread) else { return Vec::new() };
-    let what = format!(
-        "`{call}` in the body of the function holds the thread of other calls, or panics there"
-    );
+    let may_panic = call.starts_with("block") || call.starts_with("reqwest");
+    let panics = if may_panic { ", or panics there" } else { "" };
+    let what =
+        format!("`{call}` in the body of the function holds the thread of other calls{panics}");
     let fix = "`blocking` in the attribute of a plain `fn`; in an `async fn`, an equivalent with `.await`, or `tokio::task::spawn_blocking`";
     vec![Problem::new(what, fix)]
 }
