@@ -449,6 +449,7 @@ fn an_invalid_auth_setting_is_reported_when_the_server_is_built() {
         (ProtectedResource::new(Jwt::new("http://login.example", AUDIENCE)), "not https"),
         (ProtectedResource::new(Jwt::new("login.example", AUDIENCE)), "`login.example`"),
         (ProtectedResource::new(Jwt::new("https://a.example", "")), "audience is empty"),
+        (ProtectedResource::new(Jwt::new("https://a.example", "x").id_tokens()), "an ID token"),
         (ProtectedResource::new(Jwt::new("https://a.example", "x").algorithms([])), "algorithm"),
         (
             ProtectedResource::new(

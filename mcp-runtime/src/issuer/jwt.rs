@@ -106,12 +106,12 @@ impl Jwt {
     /// Sets the URL of the issuer's keys, for an issuer that has no metadata. Default: the `jwks_uri` of the metadata.
     #[must_use]
     pub fn jwks_uri(self, url: impl Into<String>) -> Self {
-        let Verifier { issuer, audiences, algorithms, requires_at_jwt, .. } = self.verifier;
+        let Verifier { issuer, audiences, algorithms, kind, .. } = self.verifier;
         let url = url.into();
         let web = Web::from_issuer(&issuer).and(&url);
         let problem = self.problem.or_else(|| web.check(&url).err());
         let made = Verifier::new(web, issuer, String::new(), Some(url));
-        Self { verifier: Verifier { audiences, algorithms, requires_at_jwt, ..made }, problem }
+        Self { verifier: Verifier { audiences, algorithms, kind, ..made }, problem }
     }
 
     /// Accepts only tokens that are signed with one of these algorithms. By default each [`Algorithm`] is accepted.
@@ -132,7 +132,23 @@ impl Jwt {
     /// ```
     #[must_use]
     pub fn require_at_jwt(mut self) -> Self {
-        self.verifier.requires_at_jwt = true;
+        self.verifier.kind = TokenKind::AtJwt;
+        self
+    }
+
+    /// Accepts ID tokens (OpenID Connect Core, section 2) in place of access tokens. This is for code that logs users in by itself: it verifies
+    /// the token with [`TokenVerifier::verify`], and compares the `nonce`. The audience is the id of the client. A server with such a
+    /// verifier is not built, because an ID token is not for a server.
+    ///
+    /// ```
+    /// use mcp_runtime::auth::Jwt;
+    ///
+    /// let tokens = Jwt::new("https://login.example.com", "client-of-this-program");
+    /// let tokens = tokens.id_tokens();
+    /// ```
+    #[must_use]
+    pub fn id_tokens(mut self) -> Self {
+        self.verifier.kind = TokenKind::Id;
         self
     }
 }
@@ -166,6 +182,9 @@ impl TokenVerifier for Jwt {
         if self.verifier.audiences.iter().any(String::is_empty) {
             return Some("the audience is empty: name this server's URL".to_owned());
         }
+        if self.verifier.kind == TokenKind::Id {
+            return Some("an ID token is not an access token: remove `.id_tokens()`".to_owned());
+        }
         if self.verifier.algorithms.is_empty() {
             return Some("no algorithm is allowed, so every token would be rejected".to_owned());
         }
@@ -173,12 +192,22 @@ impl TokenVerifier for Jwt {
     }
 }
 
+/// Kind of the tokens that are accepted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TokenKind {
+    /// Access tokens, with or without the type of RFC 9068.
+    Access,
+    /// Access tokens with this type.
+    AtJwt,
+    Id,
+}
+
 /// Implementation of [`Jwt`], for any source of keys.
 pub(super) struct Verifier<F> {
     issuer: String,
     audiences: Vec<String>,
     algorithms: Vec<Algorithm>,
-    requires_at_jwt: bool,
+    kind: TokenKind,
     keys: Keys<F>,
     cache: TokenCache,
 }
@@ -193,7 +222,7 @@ impl<F: Fetch> Verifier<F> {
         Self {
             audiences: vec![audience],
             algorithms: Algorithm::ALL.to_vec(),
-            requires_at_jwt: false,
+            kind: TokenKind::Access,
             keys: Keys::new(fetch, issuer.clone(), jwks_uri),
             issuer,
             cache: TokenCache::new(),
@@ -232,7 +261,12 @@ impl<F: Fetch> Verifier<F> {
         }
         let payload = unverified.payload().map_err(Denied::invalid)?;
         let claims = TokenClaims::parse(&payload).map_err(Denied::invalid)?;
-        if !unverified.is_at_jwt && (self.requires_at_jwt || claims.are_of_another_token()) {
+        let is_fit = match self.kind {
+            TokenKind::Id => true,
+            TokenKind::Access => unverified.is_at_jwt || !claims.are_of_another_token(),
+            TokenKind::AtJwt => unverified.is_at_jwt,
+        };
+        if !is_fit {
             return Err(Denied::invalid(NO_ACCESS_TOKEN));
         }
         let authorization = claims.judge(&self.issuer, &self.audiences, SystemTime::now());

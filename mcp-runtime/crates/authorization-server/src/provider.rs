@@ -105,7 +105,7 @@ impl From<ProviderError> for OAuthError {
 impl Provider {
     pub(crate) fn new(settings: Upstream) -> Self {
         let web = Web::from_issuer(&settings.issuer);
-        let jwt = Jwt::new(&*settings.issuer, &*settings.id);
+        let jwt = Jwt::new(&*settings.issuer, &*settings.id).id_tokens();
         let sealer = TokenSealer::new(settings.key);
         let revocations = Semaphore::new(REVOCATIONS);
         let (metadata, refresh_locks) = Default::default();
